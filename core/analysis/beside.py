@@ -46,7 +46,7 @@ def other_captions(table: ScoreTable) -> tuple[ScoreTable, ...]:
     """A table for every other caption that those of the scope are held against under invariant probes: the runs' others
     in its language; of an evaluator that scored none of these, its captions in the other languages."""
     rows, found = _others(table), list[ScoreTable]()
-    for subject, language, rank in sorted({*rows[list(_CAPTION)].itertuples(index=False, name=None)}):
+    for subject, language, rank in sorted({*rows[["subject", "language", "rank"]].itertuples(index=False, name=None)}):
         found += _other(table, rows, str(subject), str(language), rank=int(rank))
     return tuple(found)
 
@@ -66,21 +66,16 @@ def _others(table: ScoreTable) -> pd.DataFrame:
     return rows[near | ~rows["evaluator"].isin(rows.loc[near, "evaluator"])]
 
 
-_CAPTION = ("subject", "language", "rank")
-
-
 def caption_of(table: ScoreTable) -> str:
     """Which caption a table is of, in words, e.g. ``template, en``."""
     return f"{table.scope.subject}, {table.scope.language}"
 
 
-_OPEN = ["run", "subject", "language", "rank", "evaluator", "axis", "expectation"]
-
-
 def _open(table: ScoreTable, expectations: tuple[str, ...], *, further: bool = False) -> pd.DataFrame:
     """What the runs of the scope hold of some expectations; ``further``: of every caption, not of the first alone."""
     scope = table.scope
-    rows = table.about.get("open", pd.DataFrame(columns=_OPEN))
+    names = ["run", "subject", "language", "rank", "evaluator", "axis", "expectation"]
+    rows = table.about.get("open", pd.DataFrame(columns=names))
     rows = rows[rows["run"].isin(scope.run_ids) & rows["expectation"].isin(expectations)]
     return rows if further else rows[rows["rank"] == scope.rank]
 

@@ -48,17 +48,9 @@ def looked_up(
     known: Iterable[tuple[Hashable, tuple[Any, ...]]],
     usual: Mapping[str, object],
 ) -> pd.DataFrame:
-    """Rows with more columns.
-
-    Args:
-        rows: [n].
-        keys: what each row is looked up by, [n].
-        known: keys, each once, with their values in the order of the new columns.
-        usual: new column -> its value where a row's key is not known.
-
-    Raises:
-        InvalidInput: if a key is known twice.
-    """
+    """Rows with more columns. ``rows``: [n]. ``keys``: what each row is looked up by, [n]. ``known``: keys, each once,
+    with their values in the order of the new columns. ``usual``: new column -> its value where a row's key is not
+    known. Raises InvalidInput if a key is known twice."""
     pairs = list(known)
     found = dict(pairs)
     if len(found) < len(pairs):

@@ -226,19 +226,17 @@ class Scores:
 
     def silent(self, evaluator: str, corpus: str) -> str:
         """Why an evaluator's scores of a corpus can show no shift, in words; empty where they can."""
-        return self.kept.get("silent", (evaluator, corpus), lambda: self._silent(evaluator, corpus))
 
-    def _silent(self, evaluator: str, corpus: str) -> str:
-        values = self.scores[self.place(evaluator)][:, self.of_corpus(corpus)]
-        low, high = (
-            float(each(values[~np.isnan(values)], initial=end))
-            for each, end in ((np.min, math.inf), (np.max, -math.inf))
-        )
-        if low > high:
-            return NO_SCORE
-        if low < high:
-            return ""
-        return ALL_ZERO if low == 0 else CONSTANT
+        def work() -> str:
+            values = self.scores[self.place(evaluator)][:, self.of_corpus(corpus)]
+            known = values[~np.isnan(values)]
+            if not len(known):
+                return NO_SCORE
+            if known.min() < known.max():
+                return ""
+            return ALL_ZERO if known[0] == 0 else CONSTANT
+
+        return self.kept.get("silent", (evaluator, corpus), work)
 
     def families(self, *, axis: str | None = None, controls: bool = False) -> dict[str, tuple[str, ...]]:
         """Family -> its invariant probes, by name; a family of controls alone keeps them."""

@@ -80,13 +80,9 @@ def heat_over(
     pixels: np.ndarray, columns: np.ndarray, rows: np.ndarray, values: np.ndarray, *, reach: float
 ) -> np.ndarray:
     """Return the picture with a tinted cell around each place of a grid, its value written in it where all have room.
-
-    Args:
-        pixels: uint8 RGB [H, W, 3].
-        columns: x of the places in pixels, float64 [k]; rising.
-        values: float64 [k, k], rows first; a place with NaN stays as it is.
-        reach: the value, above 0, from which on a tint is at its strongest.
-    """
+    ``pixels``: uint8 RGB [H, W, 3]. ``columns``: x of the places in pixels, float64 [k]; rising. ``values``: float64
+    [k, k], rows first; a place with NaN stays as it is. ``reach``: the value, above 0, from which on a tint is at its
+    strongest."""
     drawn = pixels.copy()
     across, down = _borders(columns, pixels.shape[1]), _borders(rows, pixels.shape[0])
     size = max(pixels.shape[:2]) / 1100

@@ -234,9 +234,6 @@ def _whiskers(place: "Axes", figure: Figure, marks: Marks) -> None:
             place.errorbar(x[there], y[there], **(how | ends))
 
 
-_OPEN = 0.44  # Half of the side of a cell that is drawn as an outline, in cells
-
-
 def _map(place: "Axes", figure: Figure, panel: Panel) -> None:
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -247,8 +244,8 @@ def _map(place: "Axes", figure: Figure, panel: Panel) -> None:
         edges = [np.arange(count + 1) - 0.5 for count in value.shape[::-1]]
         shown = np.ma.masked_invalid(np.where(bare, np.nan, value))
         place.pcolormesh(*edges, shown, cmap=colours, vmin=low, vmax=high, edgecolors="white", linewidth=1.5)
-    for row, column in np.argwhere(bare):
-        x, y = np.array([[-1, 1, 1, -1, -1], [-1, -1, 1, 1, -1]]) * _OPEN + [[column], [row]]
+    for row, column in np.argwhere(bare):  # an outline whose side is 0.88 cells
+        x, y = np.array([[-1, 1, 1, -1, -1], [-1, -1, 1, 1, -1]]) * 0.44 + [[column], [row]]
         place.plot(x, y, color=NEUTRAL, linewidth=1.2)
     for (row, column), at in np.ndenumerate(rows):
         if at >= 0 and "text" in figure.frame:

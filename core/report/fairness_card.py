@@ -191,18 +191,12 @@ def _with(value: float, low: float, high: float, *, digits: int) -> str:
 
 
 def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, top: float | None = None) -> Figure:
-    """One evaluator's families.
-
-    Args:
-        contrasts: rows of ``core.analysis.overview.family_contrasts`` of one evaluator; the null axis is left out.
-        card: its rows of ``core.analysis.overview.fairness_card``: the worst family of each axis, and the noise band.
-        colour: ``#rrggbb`` of the evaluator.
-        top: where the axis ends, in percent, so that several figures can be held side by side; None: where its own do.
-
-    Returns:
-        A dot a family at its median |% change| with the 95 % interval, by axis and size, filled for the worst of its
-        axis; grey up to the median shift of the invisible edits.
-    """
+    """One evaluator's families. ``contrasts``: rows of ``core.analysis.overview.family_contrasts`` of one evaluator;
+    the null axis is left out. ``card``: its rows of ``core.analysis.overview.fairness_card``: the worst family of each
+    axis, and the noise band. ``colour``: ``#rrggbb`` of the evaluator. ``top``: where the axis ends, in percent, so
+    that several figures can be held side by side; None: where its own do. Returns a dot a family at its median |%
+    change| with the 95 % interval, by axis and size, filled for the worst of its axis; grey up to the median shift of
+    the invisible edits."""
     rows = _shown(contrasts).sort_values(["axis", "median_abs_percent"], ascending=[True, False], kind="stable")
     worst = set(zip(card["axis"], card["family"], strict=True))
     marked = [each in worst for each in zip(rows["axis"], rows["family"], strict=True)]

@@ -72,14 +72,9 @@ def opening(
     words: Collection[str],
     accepted: Mapping[str, str] = MappingProxyType({}),
 ) -> Opening:
-    """Write the first page.
-
-    Args:
-        answers: to NEEDED at least, where they could be asked, by id.
-        studied: whether people judged pairs of these runs.
-        words: families that :func:`core.analysis.facts.may_be_true`.
-        accepted: families of words that people accept, with what they said.
-    """
+    """Write the first page. ``answers``: to NEEDED at least, where they could be asked, by id. ``studied``: whether
+    people judged pairs of these runs. ``words``: families that :func:`core.analysis.facts.may_be_true`. ``accepted``:
+    families of words that people accept, with what they said."""
     names = ["corpus", "tests", "axis", "evaluator", "drift", "label", "than_null"]
     rows, both = answers.get("S1", pd.DataFrame(columns=names)), demands(table.view())
     # the families that were tested, in the corpus that the report is about

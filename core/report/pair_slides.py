@@ -54,14 +54,9 @@ def pair_slide(
     signature: str,
     link: Mapping[str, str],
 ) -> Slide:
-    """What is known of a pair.
-
-    Args:
-        pair: has ``core.analysis.failures.PAIR``.
-        rows: the pair under every evaluator, of ``core.analysis.failures.under_every_evaluator``.
-        pictures: before and, where the probe edits the picture, after.
-        link: parameters of the link to the page that shows it.
-    """
+    """What is known of a pair. ``pair``: has ``core.analysis.failures.PAIR``. ``rows``: the pair under every evaluator,
+    of ``core.analysis.failures.under_every_evaluator``. ``pictures``: before and, where the probe edits the picture,
+    after. ``link``: parameters of the link to the page that shows it."""
     of = f"Run {pair['run']}, corpus {pair['corpus']}, item {pair['item']}, caption {pair['subject']}"
     of += f", language {language}, probe {pair['probe']}; one pair"
     told = tuple(filter(None, (*captions(rows), *said)))
@@ -123,14 +118,10 @@ def furthest(store: Store, scope: Narrowed, *, most: int, studies: Sequence[Stud
 def slides(
     store: Store, table: ScoreTable, pairs: pd.DataFrame, usual: pd.DataFrame, words: Collection[str]
 ) -> list[Slide]:
-    """A slide for each pair, under every evaluator, with its pictures made again.
-
-    Args:
-        table: of one corpus, whose scope the pairs are of.
-        pairs: :attr:`core.analysis.ranking.Ranking.pairs`.
-        usual: :func:`core.analysis.failures.scales` of the table.
-        words: families that :func:`core.analysis.facts.may_be_true`.
-    """
+    """A slide for each pair, under every evaluator, with its pictures made again. ``table``: of one corpus, whose scope
+    the pairs are of. ``pairs``: :attr:`core.analysis.ranking.Ranking.pairs`. ``usual``:
+    :func:`core.analysis.failures.scales` of the table. ``words``: families that
+    :func:`core.analysis.facts.may_be_true`."""
     seen = table.scope
     rows = under_every_evaluator(store, seen, pairs, usual)
     told = signature_of(table, store.runs())

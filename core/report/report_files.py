@@ -179,9 +179,6 @@ def _latex_note(note: str) -> str:
     return rf"{{\footnotesize {latex_escaped(note)}\par}}"
 
 
-_DRAWN = {"md": "svg", "html": "svg", "latex": "pdf"}  # Format -> kind of drawing that its figures are
-
-
 def write(report: Report, folder: Path, *, formats: tuple[str, ...] = tuple(FORMATS)) -> list[Path]:
     """Write a report, its figure as the formats need it, every figure that it holds, and the data behind both.
     ``folder``: made where it is not there; files of the same names are replaced. ``formats``: of ``md``, ``html``,
@@ -196,7 +193,7 @@ def fill_report(report: Report, folder: Path, *, formats: tuple[str, ...]) -> li
     unknown = [name for name in formats if name not in FORMATS]
     if unknown or not formats:
         raise InvalidInput(f"formats are {', '.join(FORMATS)}, got {', '.join(unknown) or 'none'}")
-    kinds = list(dict.fromkeys(_DRAWN[name] for name in formats))
+    kinds = list(dict.fromkeys({"md": "svg", "html": "svg", "latex": "pdf"}[name] for name in formats))
     one = () if report.plane is None else (report.plane,)  # the document's figure, then those that were asked for
     every = (*one, *(each for each in report.figures if each.id not in {own.id for own in one}))
     pictures = {each.id: drawings(each, kinds=kinds) for each in every}
@@ -221,13 +218,11 @@ def fill_data(report: Report, folder: Path) -> list[str]:
         names.append(put(folder, f"{drawn.id}-marks.csv", csv_text(drawn.data, digits=10)))
         lines.append(_line(drawn.id, f"Marks of the figure: {drawn.title}", str(len(drawn.frame)), names[-1]))
     lines += [_line(id_, title, "", "with --tables all") for id_, title in report.unmade.items()]
-    names.append(put(folder, "INDEX.md", "\n".join(["# Tables", "", *_HEAD, *lines, ""])))
+    head = ("| id | title | rows | files |", "| :-- | :-- | --: | :-- |")
+    names.append(put(folder, "INDEX.md", "\n".join(["# Tables", "", *head, *lines, ""])))
     names.append(put(folder, "NOTES.md", _notes(report)))
     names.append(put(folder, FILE, headlines(report).model_dump_json()))
     return [f"{folder.name}/{name}" for name in names]
-
-
-_HEAD = ("| id | title | rows | files |", "| :-- | :-- | --: | :-- |")
 
 
 def _line(*cells: str) -> str:
@@ -309,13 +304,9 @@ def write_folder(
             written.append(put(made, "examples.html", story_html(shown, about=_FOLDER_DRAWN)))
             one = "One comparison of every family that breaks the meaning"
             parts["examples.html"] = f"{one}, {len(shown.slides)}, with their pictures"
-        return [*written, put(made, "index.html", _index(report, scope, parts))]
+        links = "".join(f'<li><a href="{escape(name)}">{escape(said)}</a></li>' for name, said in parts.items())
+        left_out = "".join(f"<p>{escape(sentence)}</p>" for sentence in scope.left_out)
+        body = f"<h1>{escape(report.title)}</h1><ul>{links}</ul>{left_out}<code>{escape(report.signature)}</code>"
+        return [*written, put(made, "index.html", page(report.title, body, style=STYLE))]
 
     return [folder / name for name in write_folder_whole(folder, fill)]
-
-
-def _index(report: Report, scope: Narrowed, parts: dict[str, str]) -> str:
-    links = "".join(f'<li><a href="{escape(name)}">{escape(said)}</a></li>' for name, said in parts.items())
-    left_out = "".join(f"<p>{escape(sentence)}</p>" for sentence in scope.left_out)
-    body = f"<h1>{escape(report.title)}</h1><ul>{links}</ul>{left_out}<code>{escape(report.signature)}</code>"
-    return page(report.title, body, style=STYLE)

@@ -60,18 +60,11 @@ def beside(
     *,
     sources: np.ndarray | None = None,
 ) -> list[dict[str, object]]:
-    """The move between the two places as usual and made another way, over the items that have both.
-
-    Args:
-        other: the other way, e.g. cut hard.
-        scores: of both composites of every item by way, float64 [2, n].
-        measured: diagnostics of the composites by way and name, float64 [2, n].
-        sources: as of :func:`filtered_moves`.
-
-    Returns:
-        A row a way as :func:`filtered_moves` gives them, the other one held against the usual one; with it apart,
-        apart_low, apart_high: median of the items' usual minus other % change, in points.
-    """
+    """The move between the two places as usual and made another way, over the items that have both. ``other``: the
+    other way, e.g. cut hard. ``scores``: of both composites of every item by way, float64 [2, n]. ``measured``:
+    diagnostics of the composites by way and name, float64 [2, n]. ``sources``: as of :func:`filtered_moves`. Returns a
+    row a way as :func:`filtered_moves` gives them, the other one held against the usual one; with it apart, apart_low,
+    apart_high: median of the items' usual minus other % change, in points."""
     percent = {way: percent_changes(scores[way][1], scores[way][0]) for way in (USUAL, other)}
     both = ~np.isnan(percent[USUAL]) & ~np.isnan(percent[other])
     found = {way: median_over(each, both, sources) for way, each in percent.items()}

@@ -307,14 +307,10 @@ def cells(
     *,
     asked: bool = True,
 ) -> pd.DataFrame:
-    """A row of every evaluator and corpus of a view with an item that has every value.
-
-    Args:
-        names: columns behind evaluator and corpus.
-        values: of an evaluator, each of every item, float64 [N]; NaN where an item has none.
-        row: columns of these values, each an argument, and of the items that have all of them, bool [N].
-        asked: False: no row, since the view lacks what the values are of.
-    """
+    """A row of every evaluator and corpus of a view with an item that has every value. ``names``: columns behind
+    evaluator and corpus. ``values``: of an evaluator, each of every item, float64 [N]; NaN where an item has none.
+    ``row``: columns of these values, each an argument, and of the items that have all of them, bool [N]. ``asked``:
+    False: no row, since the view lacks what the values are of."""
     records = list[dict[str, object]]()
     for evaluator in view.evaluators if asked else ():
         found = values(evaluator)

@@ -88,15 +88,10 @@ def factor_questions(
     clean: bool = False,
     chosen_by: tuple[str, ...] = PROBES,
 ) -> tuple[Question, Question]:
-    """Two questions of one factor: the tests of all levels at once, and pair by pair.
-
-    Args:
-        id_: of the first; the second's ends in ``-pairs``.
-        section, part, needs, paper, asks, clean: see :class:`Question`.
-        levels: what is compared, and the names of the levels.
-        chosen_by: fields of a slice that choose levels: pairs of levels that a reader left out count in Holm's
-            correction all the same.
-    """
+    """Two questions of one factor: the tests of all levels at once, and pair by pair. ``id_``: of the first; the
+    second's ends in ``-pairs``. ``section``, ``part``, ``needs``, ``paper``, ``asks``, ``clean``: see
+    :class:`Question`. ``levels``: what is compared, and the names of the levels. ``chosen_by``: fields of a slice that
+    choose levels: pairs of levels that a reader left out count in Holm's correction all the same."""
 
     @once
     def tested(view: View, options: Options) -> list[tuple[str, FactorTest, Sequence[str]]]:

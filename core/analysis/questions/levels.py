@@ -269,7 +269,8 @@ def _crossings() -> Question:
                 told |= ends(found, ("share", "low", "high"), times=100) | percent("ties", ties)
                 told |= ends(middle, bounds("value"), unit=unit if unit > 0 else np.nan)
                 records.append(told | {"note": middle.note})
-        return pd.DataFrame(records, columns=list(_CROSSED))
+        names = [*CELL, "label", "below", "n_items", "share", "low", "high", *TIED_SHARE, *bounds("value"), "note"]
+        return pd.DataFrame(records, columns=names)
 
     def lacking(table: ScoreTable) -> str:
         return "" if crossings(table) else needs(table) or "no broken caption here is held against one that says less"
@@ -280,9 +281,6 @@ def _crossings() -> Question:
     )
     title = "Does saying more make up for being broken?"
     return Question(id_, title, SECTION, MADE, note, columns, compute, lacking, paper=paper)
-
-
-_CROSSED = (*CELL, "label", "below", "n_items", "share", "low", "high", *TIED_SHARE, *bounds("value"), "note")
 
 
 def _response(family: str) -> Question:

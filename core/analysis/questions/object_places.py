@@ -188,10 +188,8 @@ def _leans(view: View, options: Options) -> pd.DataFrame:
         said = {"said": _said(across, along), "power": _untold(across, along)}
         return {**words(across), **ends(along, bounds("up")), **said}
 
-    return cells(view, _LEANS, ways, row, asked=bool(grid))
-
-
-_LEANS = ("n_items", "value", "low", "high", "up", "up_low", "up_high", "said", "power", "note")
+    names = ("n_items", "value", "low", "high", "up", "up_low", "up_high", "said", "power", "note")
+    return cells(view, names, ways, row, asked=bool(grid))
 
 
 def slopes(percent: np.ndarray, grid: Sequence[Aim]) -> tuple[np.ndarray, np.ndarray]:
@@ -255,9 +253,6 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     return under_its_caption(question), under_its_caption(_curve())
 
 
-RATIO = "ratio"  # Fact of the size probes: area of the larger object over that of the smaller one
-
-
 def _curve() -> Question:
     note = (
         "What naming the larger object instead of the smaller one does to the score, along the logarithm of how many "
@@ -283,7 +278,7 @@ def _numbers(table: ScoreTable, key: str, probe: str) -> np.ndarray:
 
 def _ratios(table: ScoreTable, probe: str) -> np.ndarray:
     """log₂ of the ratio of areas, float64 [N]; NaN where none is told."""
-    told = _numbers(table, RATIO, probe)
+    told = _numbers(table, "ratio", probe)  # area of the larger object over that of the smaller one
     return np.log2(np.where(told > 0, told, np.nan))
 
 

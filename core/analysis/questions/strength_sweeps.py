@@ -85,10 +85,15 @@ def _of_family(table: ScoreTable, family: str, fact: str) -> Question:
     drawing = Drawing(f"F-strength-{family}", title, read, partial(_curve, fact=fact), opens=opens)
     way = "Which way an edit goes (left or right, lighter or darker) is drawn once an item."
     note = f"{how(tests)} One row a strength. {way}"
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        rows = _rows(view, options.margin)
+        return rows[rows["family"] == family].reset_index(drop=True)
+
     label = Column("label", _named(fact).capitalize(), digits=1)
     null_median = Column("null_median", "Invisible edits", help="Median |% change| under invisible edits")
     columns = (*HEAD, label, COUNT, PERCENT, ABSOLUTE, null_median, *TESTS)
-    question = Question(f"{LIMITS}-{family}", title, "strength", family, note, columns, partial(_points, family=family))
+    question = Question(f"{LIMITS}-{family}", title, "strength", family, note, columns, compute)
     return replace(question, needs=_strengths_lacking, figures=(drawing,), tests=tests, asks=("margin",))
 
 
@@ -128,11 +133,6 @@ def _named(fact: str) -> str:
     return f"{what},{unit}" if unit.strip() else what
 
 
-def _points(view: View, options: Options, family: str) -> pd.DataFrame:
-    rows = _rows(view, options.margin)
-    return rows[rows["family"] == family].reset_index(drop=True)
-
-
 def _limits(view: View, options: Options) -> pd.DataFrame:
     records = []
     rows = _rows(view, options.margin)
@@ -153,10 +153,8 @@ def _limits(view: View, options: Options) -> pd.DataFrame:
         power = untold(most, unit="%") if not (holds.all() or leaves.any()) else ""
         said = (int(own["n_items"].min()), _said(fact, at, holds, leaves), power)
         records.append((evaluator, corpus, family, own["of"].iloc[0], crossing, *ends, *reached, *said))
-    return pd.DataFrame(records, columns=[*_LIMIT])
-
-
-_LIMIT = (*CELL, "family", "of", *bounds("crossing"), "within", "beyond", "n_items", "said", "power")
+    names = [*CELL, "family", "of", *bounds("crossing"), "within", "beyond", "n_items", "said", "power"]
+    return pd.DataFrame(records, columns=names)
 
 
 def _crossing(at: np.ndarray, sizes: np.ndarray, margin: float) -> float:

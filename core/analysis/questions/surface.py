@@ -197,10 +197,8 @@ def _trends(view: View, options: Options) -> pd.DataFrame:
         power = untold(found, unit="points a word", digits=3) if said == NO_TREND else ""
         return {**words(found), "wrappers": len(added), "said": said, "power": power}
 
-    return cells(view, _TREND_COLUMNS, slopes, row, asked=bool(added))
-
-
-_TREND_COLUMNS = ("n_items", "value", "low", "high", "wrappers", "said", "power", "note")
+    names = ("n_items", "value", "low", "high", "wrappers", "said", "power", "note")
+    return cells(view, names, slopes, row, asked=bool(added))
 
 
 def trends(lengths: np.ndarray, percent: np.ndarray) -> np.ndarray:

@@ -200,7 +200,7 @@ class _Work:
             return self.evaluator.combine_with_references(left, right, others)
 
         for start in range(0, len(rows), _COMBINE_ROWS):
-            self._halve(rows[start : start + _COMBINE_ROWS], join, joined, unjoined, "score", raised=())
+            self._halve(rows[start : start + _COMBINE_ROWS], join, joined, unjoined, "score")
         scores = np.full(len(pairs), np.nan)
         for row, value in joined.items():
             scores[row] = value
@@ -298,14 +298,13 @@ class _Work:
         rows: dict[T, np.ndarray],
         failed: dict[T, str],
         what: str = "value",
-        raised: tuple[type[Exception], ...] = (ScoringStopped,),  # no pair can be scored any more: the caller ends
     ) -> None:
         """Run ``call`` over some keys, and where it raises over each half, until the culprit stands alone."""
         if not keys:
             return
         try:
             values = _as_rows(call(keys), len(keys))
-        except raised:
+        except ScoringStopped:  # no pair can be scored any more: the caller ends
             raise
         except PartlyScored as partly:
             values = partly.scores
@@ -316,7 +315,7 @@ class _Work:
                 return
             middle = len(keys) // 2
             for half in (keys[:middle], keys[middle:]):
-                self._halve(half, call, rows, failed, what, raised)
+                self._halve(half, call, rows, failed, what)
             return
         for key, value in zip(keys, values, strict=True):
             if np.isfinite(value).all():

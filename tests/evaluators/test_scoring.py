@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.corpora.images import pixel_hash
-from core.errors import InvalidInput
+from core.errors import InvalidInput, ScoringStopped
 from core.evaluators import scoring
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.cache import IMAGE, EmbeddingCache
@@ -178,6 +178,8 @@ class _Odd(DualEncoder):
     def combine(self, image_embeddings, caption_embeddings):  # type: ignore[no-untyped-def]
         if self.how == "combine":
             raise RuntimeError("no")
+        if self.how == "stopped":
+            raise ScoringStopped("the key was refused")
         return self.good.combine(image_embeddings, caption_embeddings)
 
 
@@ -193,6 +195,11 @@ def test_a_broken_encoder_gives_no_score_and_says_why(how: str, error: str) -> N
     result = score_pairs_with_errors(_Odd(how), BY_HASH, [(HASHES[0], "a"), (HASHES[0], "b")])
     assert np.isnan(result.scores).all()
     assert result.errors == (error, error)
+
+
+def test_an_encoder_that_cannot_go_on_stops_the_run_where_it_combines_too() -> None:
+    with pytest.raises(ScoringStopped, match="the key was refused"):
+        score_pairs_with_errors(_Odd("stopped"), BY_HASH, [(HASHES[0], "a"), (HASHES[0], "b")])
 
 
 @pytest.mark.parametrize("how", ["grad", "numpy"])

@@ -22,6 +22,7 @@ from pages.views.common import access
 from pages.views.overview.overview_evaluators import kind_of
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run
+from tests.analysis.test_degenerate_questions import noise, rows
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
 from tests.pages.opening import FAILURES, OVERVIEW, RUNS, UNFOLDED, Open, led, said, shown, texts
@@ -54,6 +55,13 @@ def test_a_run_is_told_with_its_numbers_and_their_n(open_page: Open, findings_ru
     assert "95 % CI" in said
     assert "too few items" not in said
     assert {each.label: each.value for each in open_page(RUNS).metric}["Pictures"] == str(2 * LEAST_N)
+
+
+def test_a_card_that_no_family_can_stand_on_says_why_once(open_page: Open) -> None:
+    write_run(runs_dir() / "r", rows(lambda probe, item: 0.1 * noise(probe, item), 24, "c"), corpus={"name": "c"})
+    app = open_page(OVERVIEW, **UNFOLDED)
+    assert not app.exception
+    assert texts(app).count("is not on the card: % change withheld") == 1
 
 
 @pytest.mark.usefixtures("demo")

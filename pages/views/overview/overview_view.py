@@ -161,8 +161,12 @@ def draw() -> None:
                     overview_findings.draw_slices(state, files, seen, held)
             if place := folded_part("Every metric: fairness card and report", state, "card", icon=":material/badge:"):
                 with place:
-                    _glance(state, files, seen, held.margin, falls_of(files, seen))
-                    _card(files, seen, held.margin)
+                    if open_runs.card(files, seen, held.margin).empty:
+                        why = " ".join(not_on_card(open_runs.families(files, seen, held.margin)))
+                        st.info(safe(why or "No family has a percent change yet."))
+                    else:
+                        _glance(state, files, seen, held.margin, falls_of(files, seen))
+                        _card(files, seen, held.margin)
                     overview_findings.draw_report(files, scope)
         except InvariscopeError as error:
             st.error(safe(str(error), limit=600))
@@ -179,9 +183,6 @@ def _glance(
     state: PageState, files: open_runs.Signature, scope: Narrowed, margin: float, falls: Mapping[str, str]
 ) -> None:
     table = open_runs.card(files, scope, margin)
-    if table.empty:
-        st.info(_no_card(files, scope, margin))
-        return
     own = with_both(files, scope)
     measured = selectivity(files, own) if own is not None else None
     of = ""
@@ -195,18 +196,9 @@ def _glance(
 
 def _card(files: open_runs.Signature, scope: Narrowed, margin: float) -> None:
     table = open_runs.card(files, scope, margin)
-    if table.empty:
-        st.info(_no_card(files, scope, margin))
-        return
     contrasts, risk = open_runs.families(files, scope, margin), open_runs.risks(files, scope, margin)
     unsure = table["family"].isin(open_runs.unsure_words(files, scope))
     for family, what in open_runs.accepted_words(files, scope).items():
         st.caption(safe(f"{family_title(family)}: {what}.", limit=300))
     told, broken = open_runs.besides(files, scope, margin), bool(broken_families(open_runs.view(files, scope)))
     draw_card(table.assign(may_be_true=unsure), contrasts, risk, told, scope_link(scope), broken=broken)
-
-
-def _no_card(files: open_runs.Signature, scope: Narrowed, margin: float) -> str:
-    return safe(
-        " ".join(not_on_card(open_runs.families(files, scope, margin))) or "No family has a percent change yet."
-    )

@@ -6,6 +6,7 @@ import inspect
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache, cached_property
 from importlib.util import find_spec
@@ -30,6 +31,18 @@ STATEMENT = re.compile(
     r"\s*(select\b.*\bfrom|with\b.*\bas\s*\(|insert\s+into|copy\b.*\bto|create\s+(table|view|macro))\b", re.I | re.S
 )
 """How a statement of SQL begins."""
+
+TOLD_BY_THEIR_ROOM = {
+    "app.py",
+    "base.py",
+    "comparisons.py",
+    "registry.py",
+    "request.py",
+    "runs.py",
+    "schema.py",
+    "selectivity.py",
+}
+"""Names of files that several rooms have: each is the same thing, as its room sees it."""
 
 HEAVY = ("torch", "timm", "transformers", "sentence_transformers", "streamlit", "statsmodels", "skimage", "sklearn")
 
@@ -266,6 +279,25 @@ def test_the_formatter_alone_lays_the_code_out_but_for_some_tables_of_constants(
         if line.endswith("# fmt" + ": skip")
     ]
     assert len(kept) < 50, kept
+
+
+def test_a_function_fits_a_screen_and_a_file_one_concept() -> None:
+    """Statements are counted: a command's options and a description stand above them."""
+    found = []
+    for path in (*modules(), *page_modules()):
+        text = path.read_text(encoding="utf-8")
+        found += [path.name] if text.count("\n") > 500 else []
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                first = node.body[1:2] if ast.get_docstring(node, clean=False) else node.body[:1]
+                length = (node.end_lineno or 0) - first[0].lineno + 1 if first else 0
+                found += [f"{path.name}: {node.name}, {length} lines"] if length > 60 else []
+    assert not found
+
+
+def test_a_file_is_found_by_its_name() -> None:
+    names = Counter(path.name for path in (*modules(), *page_modules()) if path.name != "__init__.py")
+    assert {name for name, count in names.items() if count > 1} <= TOLD_BY_THEIR_ROOM
 
 
 @pytest.mark.parametrize("room", ["evaluators", "jobs", "audit/workers"])

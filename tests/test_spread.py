@@ -1,5 +1,6 @@
 """The tests' own tools: processes that what is there is spread over, and what ``make quick`` chooses for a change."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -37,6 +38,17 @@ def test_files_that_share_what_takes_long_to_make_go_to_one_process() -> None:
         assert scheduler._split_scope(f"{file}::test_it[a::b]") == shared
     for alone in ("tests/reporting/test_any.py", "tests/pages/test_scope.py"):
         assert scheduler._split_scope(f"{alone}::test_it") == alone
+
+
+def test_what_reads_the_report_of_the_shipped_run_goes_where_it_is_made() -> None:
+    readers = [
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if re.search(r"def .*\bdemo_report\b", path.read_text(encoding="utf-8"))
+    ]
+    places = [place for place, shared in spread.TOGETHER.items() if shared == "the report of the shipped run"]
+    assert len(readers) > 5
+    assert not [each for each in readers if not any(f"{each}/".startswith(f"{place}/") for place in places)]
 
 
 HOUSE = {

@@ -109,14 +109,6 @@ def checked(open_page: Open, path: Path, content: str, *, items: int = 3) -> App
     ("body", "sentences"),
     [
         (
-            "return [1.0] * (len(captions) + 1)",
-            ["**score** fails: score gave 4 scores for 3 pairs; return one for each pair."],
-        ),
-        (
-            "return [float('nan')] * len(captions)",
-            ["**score** fails: every score is NaN", "The first: score gave 'nan', which is no finite number"],
-        ),
-        (
             "return [1 / (len(each.split()) % 2) for each in captions]",
             ["No score for ", "The first: score raised ZeroDivisionError", "(line 2: return [1 / (len(each.split())"],
         ),

@@ -24,6 +24,7 @@ from core.settings import results_dir
 from pages.views.common.open_runs import Signature, card, families, present, risks, scores, store
 from pages.views.common.shown_answers import answer, questions
 from tests.analysis.made_runs import SHIPPED, audited, write_run
+from tests.pages.opening import Open, unfolded
 
 EDITS = ("vflip", "hflip", "rotate-5", "rotate+5", "blur-1", "null:shift1")
 WORDS = ("gender:boy", "gender:girl")
@@ -237,3 +238,11 @@ def test_fewer_evaluators_change_no_number_of_those_that_stay(files: Signature) 
         every, own = (answer(files, scope, Slice(), id_, Options()) for scope in (whole, one))
         kept = every[every["evaluator"] == "f"].reset_index(drop=True)
         pd.testing.assert_frame_equal(kept, own, obj=id_)
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_difference_to_trust_is_that_of_the_report(open_page: Open, demo_report: Report) -> None:
+    """Both leave out families of words that the picture may support: the interval allows for as many others."""
+    shown = unfolded(open_page("flip_risk")).dataframe[1].value.set_index("evaluator")
+    for name, row in shown.iterrows():
+        assert f"[{row['low']:.3g}, {row['high']:.3g}]" in " ".join(demo_report.opening.evaluators[name])

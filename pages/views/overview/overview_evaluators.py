@@ -205,74 +205,76 @@ def between(low: float, high: float, n: int, *, scale: float = 100, digits: int 
     return f"no interval, n = {n}" if math.isnan(low) else f"{scale * low:.{digits}f} to {scale * high:.{digits}f}"
 
 
+_IN_NUMBERS = {
+    "evaluator": "Metric",
+    "axis": "Axis",
+    "family": "Worst family",
+    "median_percent": NUMBER("Median % change", format="%+.2f"),
+    "low": NUMBER("CI low", format="%+.2f"),
+    "high": NUMBER("CI high", format="%+.2f"),
+    "median_abs_percent": NUMBER("Median |% change|", format="%.2f"),
+    "abs_low": NUMBER("CI low", format="%.2f"),
+    "abs_high": NUMBER("CI high", format="%.2f"),
+    "beyond": NUMBER("Edits beyond the margin, %", format="%.0f"),
+    "direction": "Shown by",
+    "conflict": "Where interval and test differ",
+    "n_items": NUMBER("n items"),
+    "n_shifts": NUMBER("n shifts"),
+    "n_zero_baseline": NUMBER("Zero baseline", help="Shifts without % change: the baseline scores 0 or less"),
+    "n_missing": NUMBER("Unscored"),
+    "drift": "Drift",
+    "scatter": "Stability",
+    "n_families": NUMBER("Of families"),
+    "alike": NUMBER(
+        "Alike",
+        help="Families of the axis that nothing tells from the worst, it included: "
+        "median, its interval, edits beyond the margin and flip risk are the same",
+    ),
+    "worst_in": NUMBER(
+        "Worst in draws, %",
+        format="%.0f",
+        help="Bootstrap draws of the same items, or their "
+        f"sources ({FIRST_ALONE} where items name two), in which this family is the worst of its axis",
+    ),
+    "null_median": NUMBER("Invisible edits' median |% change|", format="%.2f"),
+    "further": NUMBER("More than invisible edits, %", format="%.0f"),
+    "further_low": NUMBER("CI low", format="%.0f"),
+    "further_high": NUMBER("CI high", format="%.0f"),
+    "than_null": "Beside invisible edits",
+    "null_detectable": NUMBER("Further it would have shown, pp", format="%.1f"),
+}
+_RISKS: dict[str, Any] = {
+    "evaluator": "Metric",
+    "axis": "Axis",
+    "family": "Family",
+    "unit": "Gap as a share of the",
+    "gap": NUMBER("Gap", format="%.4f"),
+    "d": NUMBER("On the score's scale", format="%.5f"),
+    "risk": NUMBER("Flip risk", format="percent"),
+    "low": NUMBER("CI low", format="percent"),
+    "high": NUMBER("CI high", format="percent"),
+    "pairs": "Captions of",
+    "apart_risk": NUMBER("If of different pictures", format="percent", help=f"The flip risk {TWO_PICTURES}"),
+    "null_risk": NUMBER("Invisible edits", format="percent"),
+    "over": NUMBER("Less the floor", format="percent"),
+    "over_low": NUMBER("CI low", format="percent"),
+    "over_high": NUMBER("CI high", format="percent"),
+    "evidence": NUMBER("Trustworthy gap", format="%.4g", help=EVIDENCE),
+    "evidence_low": NUMBER("CI low", format="%.4g"),
+    "evidence_high": NUMBER("CI high", format="%.4g"),
+    "of_iqr": NUMBER("in % of the IQR", format="%.1f"),
+    "null_evidence": NUMBER("Invisible edits'", format="%.4g"),
+    "apart_evidence": NUMBER("If of different pictures", format="%.4g", help=f"The gap {TWO_PICTURES}"),
+    "n_items": NUMBER("n items"),
+    "n_shifts": NUMBER("n shifts"),
+}
+
+
 def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
-    columns = {
-        "evaluator": "Metric",
-        "axis": "Axis",
-        "family": "Worst family",
-        "median_percent": NUMBER("Median % change", format="%+.2f"),
-        "low": NUMBER("CI low", format="%+.2f"),
-        "high": NUMBER("CI high", format="%+.2f"),
-        "median_abs_percent": NUMBER("Median |% change|", format="%.2f"),
-        "abs_low": NUMBER("CI low", format="%.2f"),
-        "abs_high": NUMBER("CI high", format="%.2f"),
-        "beyond": NUMBER("Edits beyond the margin, %", format="%.0f"),
-        "direction": "Shown by",
-        "conflict": "Where interval and test differ",
-        "n_items": NUMBER("n items"),
-        "n_shifts": NUMBER("n shifts"),
-        "n_zero_baseline": NUMBER("Zero baseline", help="Shifts without % change: the baseline scores 0 or less"),
-        "n_missing": NUMBER("Unscored"),
-        "drift": "Drift",
-        "scatter": "Stability",
-        "n_families": NUMBER("Of families"),
-        "alike": NUMBER(
-            "Alike",
-            help="Families of the axis that nothing tells from the worst, it included: "
-            "median, its interval, edits beyond the margin and flip risk are the same",
-        ),
-        "worst_in": NUMBER(
-            "Worst in draws, %",
-            format="%.0f",
-            help="Bootstrap draws of the same items, or their "
-            f"sources ({FIRST_ALONE} where items name two), in which this family is the worst of its axis",
-        ),
-        "null_median": NUMBER("Invisible edits' median |% change|", format="%.2f"),
-        "further": NUMBER("More than invisible edits, %", format="%.0f"),
-        "further_low": NUMBER("CI low", format="%.0f"),
-        "further_high": NUMBER("CI high", format="%.0f"),
-        "than_null": "Beside invisible edits",
-        "null_detectable": NUMBER("Further it would have shown, pp", format="%.1f"),
-    }
-    draw_table(card, alt="The fairness card in numbers", column_config=columns)
+    draw_table(card, alt="The fairness card in numbers", column_config=_IN_NUMBERS)
     data_buttons(card, "fairness-card", key="overview.card.data")
     st.caption("Flip risk of the same families")
-    shown: dict[str, Any] = {
-        "evaluator": "Metric",
-        "axis": "Axis",
-        "family": "Family",
-        "unit": "Gap as a share of the",
-        "gap": NUMBER("Gap", format="%.4f"),
-        "d": NUMBER("On the score's scale", format="%.5f"),
-        "risk": NUMBER("Flip risk", format="percent"),
-        "low": NUMBER("CI low", format="percent"),
-        "high": NUMBER("CI high", format="percent"),
-        "pairs": "Captions of",
-        "apart_risk": NUMBER("If of different pictures", format="percent", help=f"The flip risk {TWO_PICTURES}"),
-        "null_risk": NUMBER("Invisible edits", format="percent"),
-        "over": NUMBER("Less the floor", format="percent"),
-        "over_low": NUMBER("CI low", format="percent"),
-        "over_high": NUMBER("CI high", format="percent"),
-        "evidence": NUMBER("Trustworthy gap", format="%.4g", help=EVIDENCE),
-        "evidence_low": NUMBER("CI low", format="%.4g"),
-        "evidence_high": NUMBER("CI high", format="%.4g"),
-        "of_iqr": NUMBER("in % of the IQR", format="%.1f"),
-        "null_evidence": NUMBER("Invisible edits'", format="%.4g"),
-        "apart_evidence": NUMBER("If of different pictures", format="%.4g", help=f"The gap {TWO_PICTURES}"),
-        "n_items": NUMBER("n items"),
-        "n_shifts": NUMBER("n shifts"),
-    }
-    draw_table(risks, column_order=list(shown), column_config=shown, alt="Flip risk of the families on the card")
+    draw_table(risks, column_order=list(_RISKS), column_config=_RISKS, alt="Flip risk of the families on the card")
     data_buttons(risks, "flip-risk-of-the-card", key="overview.card.risk")
 
 

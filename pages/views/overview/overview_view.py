@@ -163,7 +163,7 @@ def draw() -> None:
                 with place:
                     if open_runs.card(files, seen, held.margin).empty:
                         why = " ".join(not_on_card(open_runs.families(files, seen, held.margin)))
-                        st.info(safe(why or "No family has a percent change yet."))
+                        st.info(safe(why or "No family has a percent change yet.", limit=600))
                     else:
                         _glance(state, files, seen, held.margin, falls_of(files, seen))
                         _card(files, seen, held.margin)

@@ -16,6 +16,10 @@ TOGETHER = {
     "tests/analysis/test_blur_control.py": "the report of the shipped run",
     "tests/pages/test_every_part_is_in_the_report.py": "the report of the shipped run",
     "tests/pages/test_page_is_report.py": "the report of the shipped run",
+    "tests/analysis/systems/test_board.py": "METEOR's tables",
+    "tests/commands/test_leaderboard.py": "METEOR's tables",
+    "tests/scoring/test_reference_metrics.py": "METEOR's tables",
+    "tests/scoring/test_suite_words.py": "METEOR's tables",
 }
 """Rooms and files, by what they share that takes long to make: those of one word go to one process."""
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # transformers 5.23.0: CLIPTokenizer reads "a dog’s bed" (the apostrophe that phones and word processors write) as other
 # words than "a dog's bed". CLIP itself, open_clip and CLIPTokenizer of transformers 4 (with ftfy) make ’ “ ” plain first,
-# and fold full-width letters: one token for 's, not three for ’ and s. After an upgrade the same checkpoint scores such
-# captions anew, without a warning. The vocabulary is CLIP's, as open_clip ships it. Exits 0 where that is still so.
+# and fold full-width letters: one token for 's, not three for ’ and s. CLIPTokenizerFast never did; in transformers 5 the
+# one name stands for the other, so that after an upgrade the same checkpoint scores such captions anew, without a
+# warning. The vocabulary is CLIP's, as open_clip ships it. Exits 0 where that is still so.
 set -eu
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

@@ -129,8 +129,10 @@ def _narrow(rows: pd.DataFrame, nameless: pd.DataFrame, wanted: Scope, asked: Ma
         rows = _of(rows, "evaluator", wanted.evaluators)
     preferred = rows[rows["n_directional"] > 0] if wanted.directional else rows
     known = preferred if len(preferred) else rows
-    sizes = {str(name): int(own["n_items"].max()) for name, own in known.groupby("corpus", sort=True)}
-    corpus = wanted.corpus or (REFERENCE if REFERENCE in sizes else max(sizes, key=sizes.__getitem__))
+    corpus = wanted.corpus
+    if not corpus:
+        sizes = {str(name): int(own["n_items"].max()) for name, own in known.groupby("corpus", sort=True)}
+        corpus = REFERENCE if REFERENCE in sizes else max(sizes, key=sizes.__getitem__)
     if corpus not in runs:
         raise InvalidInput(f"no run in this scope is of corpus {corpus!r}; there are: {', '.join(runs)}")
     caption, names = rows.iloc[0], tuple(sorted(map(str, rows["evaluator"].unique())))

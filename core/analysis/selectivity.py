@@ -223,7 +223,7 @@ def _record(found: Selectivity, silent: str) -> Mapping[str, object]:
     whole = found.value.note
     others = {"nuisance": found.nuisance.note, "signal": found.signal.note, "signal to nuisance": found.ratio.note}
     said = (f"{name}: {note}" for name, note in others.items() if note not in ("", whole))
-    return {"n_items": found.value.n, **row, **ends(found.value), "note": remarks(silent, remarks(whole, *said))}
+    return {"n_items": found.value.n, **row, **ends(found.value), "note": remarks(silent, whole, *said)}
 
 
 def beside_chance(chance: float, above: float, low: float, high: float) -> str:

@@ -172,8 +172,9 @@ def _keyed(table: Table, keys: Sequence[str], score: str, pairs: Pairs | None) -
     """Where each row stands, its id and its score, still unchecked."""
     known = pairs() if pairs is not None and len(keys) == 2 else {}
     for where, (*named, value) in table.rows([*keys, score]):
-        own = named_key(named[0])
-        if len(named) == 2:
+        if len(named) == 1:
+            own = named_key(named[0])
+        else:
             image, caption = named
             pair = PureWindowsPath(str(image).partition("?")[0]).stem, str(caption)
             own = known.get(pair)

@@ -49,12 +49,15 @@ class FunctionEvaluator(Evaluator):
         asked = next(iter(parameters.values())).annotation
         arrays = asked is np.ndarray or "ndarray" in str(asked)
         given = list(images) if arrays else [Image.fromarray(each) for each in images]
-        found = self._batch(given, captions) if tuple(parameters)[:2] == BATCH else []
-        for pair in zip(given, captions, strict=True) if tuple(parameters)[:2] != BATCH else ():
-            try:
-                found.append(self._number(function(*pair)))
-            except Exception as error:  # a stranger's function may raise anything: it costs this pair
-                found.append((math.nan, self._raised(error)))
+        if tuple(parameters)[:2] == BATCH:
+            found = self._batch(given, captions)
+        else:
+            found = []
+            for pair in zip(given, captions, strict=True):
+                try:
+                    found.append(self._number(function(*pair)))
+                except Exception as error:  # a stranger's function may raise anything: it costs this pair
+                    found.append((math.nan, self._raised(error)))
         return all_scored(np.array([score for score, _ in found], dtype=np.float64), [error for _, error in found])
 
     def _batch(self, images: Sequence[Any], captions: Sequence[str]) -> list[_Scored]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import warnings
+from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -269,9 +270,9 @@ class Generative(Published):
         check_lengths(images, captions)
         return self.judged(images, [self.prompt(caption) for caption in captions]) if images else np.empty(0)
 
+    @abstractmethod
     def judged(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
         """Scores of n prompts about n pictures, n at least 1; float64 [n]; raises as :meth:`score`."""
-        raise NotImplementedError
 
     def read(self, answers: Sequence[Answer], score: Callable[[Answer], float]) -> np.ndarray:
         """Scores of n answers; float64 [n]. ``score``: of one answer; raises InvalidInput where it holds none.

@@ -90,6 +90,11 @@ class Remote(Evaluator):
         made._start()
         return made
 
+    @classmethod
+    def needs_mb(cls, device: str) -> float:
+        """Size of the weights as its spec says, in MB: a base may count by what only its own classes have."""
+        return float(cls.spec.memory_mb)
+
     def _start(self) -> None:
         self._process = AskedProcess(_MODULE, self.reference, self._device)
         weakref.finalize(self, self._process.end)

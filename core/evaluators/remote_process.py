@@ -41,8 +41,8 @@ def main(arguments: list[str]) -> None:
         told: dict[str, Any] = {"failed": "error"}
         arrays: list[np.ndarray] = []
         try:
-            given = unpack(asked["arrays"], asking.read(asked["bytes"]))
-            told, arrays = getattr(holder, asked["do"])(asked, given)
+            # no name is held here for the pictures: they are gone while the next ones are waited for
+            told, arrays = getattr(holder, asked["do"])(asked, unpack(asked["arrays"], asking.read(asked["bytes"])))
         except PartlyScored as partly:
             told = {"failed": "partly", "errors": list(partly.errors)}
             arrays = [np.asarray(partly.scores, dtype=np.float64)]

@@ -19,7 +19,16 @@ from core.evaluators.references import Referenced
 from core.evaluators.video.video_evaluator import VideoScore, VideoScorer
 from core.file_contents import known_sha256
 from core.scoring.caption_scores import CaptionedImage, score_captions
-from core.scoring.reference_metrics import CIDER, LEAST_PICTURES, METEOR, NAMED, compare, fingerprint, lacking
+from core.scoring.reference_metrics import (
+    CIDER,
+    LEAST_PICTURES,
+    METEOR,
+    NAMED,
+    compare,
+    fingerprint,
+    lacking,
+    ready_words,
+)
 
 MOST_DRAWS = 100
 _USUAL_COUNTS = {"FOIL": (1, 4), "Pascal-50S": (5,), "VATEX-EVAL": (1, 9)}
@@ -213,8 +222,8 @@ def check_words(suite: Suite, name: str) -> None:
     ``name``: of :data:`core.evaluators.references.BY_WORDS`.
     Raises InvalidInput if it has no references, is scored sentence by sentence, or has no English caption; NotAvailable
     if the metric cannot be computed here."""
-    if NAMED[name] == METEOR and (why := lacking()):
-        raise NotAvailable(why)
+    if name not in ready_words():
+        raise NotAvailable(lacking())
     check_references(name, suite)
     if any(each.sentences for each in suite.compared):
         raise InvalidInput(

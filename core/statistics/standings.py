@@ -153,7 +153,7 @@ def _differences(table: np.ndarray, groups: np.ndarray, *, level: float) -> tupl
         return ()
     rows = np.stack([table[:, one] - table[:, other] for one, other in pairs])
     intervals = means_bca(rows, groups=groups, level=level)
-    by_source = source_sums(table, groups) / np.bincount(groups).astype(np.float64)[:, None]
+    by_source = source_sums(table, groups) / np.bincount(groups)[:, None]
     tests = [paired_test(by_source[:, other], by_source[:, one]) for one, other in pairs]
     corrected, _ = holm_of_tests([test.p for test in tests], [test.name for test in tests])
     found = zip(pairs, intervals, tests, corrected.tolist(), strict=True)

@@ -2,6 +2,7 @@
 
 import gc
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from core.evaluators.pool import Pool
 from core.evaluators.registry import find
 from core.evaluators.remote import MetricFailed, Remote, pack, unpack
 from core.evaluators.scoring import score_pairs_with_errors
+from core.evaluators.towers.encoder import PublishedEncoder
 from tests.audit.squares import HISTOGRAM, PAIRED
 from tests.plugins.histogram import POISON
 
@@ -253,3 +255,9 @@ def test_a_metric_of_videos_is_left_to_audits(tmp_path: Path) -> None:
     )
     with pytest.raises(NotAvailable, match="start an audit with it"):
         find(f"{path}:Own").load(device="cpu")
+
+
+def test_a_stand_in_needs_what_its_spec_says_whatever_kind_it_is_of() -> None:
+    """An encoder of a publisher counts by its checkpoint, which is told in the other process alone."""
+    kind = type("StandIn", (Remote, PublishedEncoder), {"spec": replace(find("conse-lite0").spec, memory_mb=9999)})
+    assert kind.needs_mb("cpu") == 9999

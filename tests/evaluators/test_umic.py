@@ -209,8 +209,11 @@ def test_two_evaluators_read_the_same_lmdb_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-def test_regions_in_the_authors_lmdb_are_found_through_the_index(tmp_path: Path, compressed: bool) -> None:
-    name = "coco_val2014_000000060623.npz"
+@pytest.mark.parametrize("folder_of", ["", "val2014/"])
+def test_regions_in_the_authors_lmdb_are_found_through_the_index(
+    tmp_path: Path, compressed: bool, folder_of: str
+) -> None:
+    name = f"{folder_of}coco_val2014_000000060623.npz"
     arrays = made_regions(5, 40, 30)
     write_lmdb(tmp_path, {name: arrays}, compressed=compressed)
     (tmp_path / "index.json").write_text(json.dumps({"ab" * 32: name}))

@@ -90,8 +90,13 @@ def _scores(view: View, options: Options, *, columns: Sequence[str]) -> pd.DataF
     """Median unedited score of every level of one factor, or of two together."""
     items, names = view.table.items, ("level", "other")[: len(columns)]
     levels = [in_order(list(items[column][view.items].dropna().unique()), column) for column in columns]
-    named = items[list(columns)].to_numpy(dtype=object)
-    cells = {cell: view.items & (named == np.array(cell, dtype=object)).all(axis=1) for cell in product(*levels)}
+    masks = [
+        {each: (items[column] == each).to_numpy() for each in own} for column, own in zip(columns, levels, strict=True)
+    ]
+    cells = {
+        cell: np.logical_and.reduce([view.items, *(own[each] for own, each in zip(masks, cell, strict=True))])
+        for cell in product(*levels)
+    }
     records = []
     for evaluator, (corpus, own), (cell, keep) in product(view.evaluators, corpora(view.table), cells.items()):
         found = median_over(view.table.clean(evaluator), keep & own, view.table.sources)

@@ -94,7 +94,7 @@ class RegionFolder:
                     raise InvalidInput(f"{path} has {size:,} bytes; regions take less than {MOST_BYTES:,}")
                 content: Mapping[str, Any] | None = _npz(path.read_bytes(), path)
             else:
-                content = self._database.read(path.name) if self._database else None
+                content = self._database.read(f"{stem}.npz") if self._database else None
             if content is not None:
                 return _regions(content, self.folder / name)
         return None

@@ -38,9 +38,9 @@ def sensitivity_along(
 def before_after_dots(table: pd.DataFrame, *, colour: str, unit: str = "", axis: str = "") -> Figure:
     """One measure of ``effect.before_after``, a pair of dots with their intervals a name; ``opens`` where they can be
     clicked."""
-    names, sides = table["name"].astype(str), []
+    names, rows, sides = table["name"].astype(str), table.to_dict("records"), []
     for side in ("before", "after"):
-        hover = [_side_hover(row, side, unit) for row in table.to_dict("records")]
+        hover = [_side_hover(row, side, unit) for row in rows]
         looks = {"hover": hover, **({"opens": table["opens"]} if "opens" in table else {})}
         sides.append(marks_of(table, names, side, "", bounds(side), "n", **looks))
     styles = {"before": Style(NEUTRAL, "square"), "after": Style(colour)}

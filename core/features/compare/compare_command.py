@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from core.report.document import Table
 
 EPILOG = exit_codes(ok="compared, whatever the difference")
-TEXT, JSON, JUNIT, MARKDOWN = FORMATS = ("text", "json", "junit", "markdown")
+TEXT, JSON, JUNIT, _ = FORMATS = ("text", "json", "junit", "markdown")
 
 
 def compare(
@@ -59,7 +59,6 @@ def compare(
     """
     from core.features.compare.sides import compare as held
     from core.report.document import cells
-    from core.report.report_files import markdown_escaped, markdown_table
 
     if written not in FORMATS:
         raise InvalidInput(f"--format knows {', '.join(FORMATS)}, got {written!r}")
@@ -75,6 +74,8 @@ def compare(
     elif written == JUNIT:
         text = _outputs.junit(f"compare {found.a} | {found.b}", _cases(found))
     else:  # into a file text is Markdown too
+        from core.report.report_files import markdown_escaped, markdown_table
+
         lines = [markdown_table(each) for each in _tables(found)]
         text = "\n\n".join([*lines, *map(markdown_escaped, sentences(found))]) + "\n"
     _outputs.write_text(output or _outputs.STDOUT, text)

@@ -240,10 +240,6 @@ def open_student(folder: Path, width: int, *, seed: int) -> Any:
     """Load the encoder that is to learn, a SentenceTransformer of ``width`` numbers a text; the seed is of a dense
     layer that the folder has not. Raises NotAvailable if it cannot be loaded, and InvalidInput if it is of another
     width."""
-    import torch
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Dense, Pooling, Transformer
-
     if (folder / "modules.json").is_file():
         network = load_sentence_transformer(folder)
         if (own := network.get_embedding_dimension()) != width:
@@ -251,6 +247,10 @@ def open_student(folder: Path, width: int, *, seed: int) -> Any:
                 f"{folder} gives {own} numbers a text and the teacher {width}; choose a student that fits"
             )
         return network
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Dense, Pooling, Transformer
+
     # else a transformer of the hub under a mean over its tokens and a dense layer without bias, as MCS is published
     if not (folder / "config.json").is_file():
         raise NotAvailable(f"{folder} holds no config.json: no transformer in the hub's format; name its folder")

@@ -55,8 +55,9 @@ def drawn_labels(item: Item, rng: np.random.Generator) -> list[str]:
     return [found[index] for index in rng.permutation(len(found))[:MOST]]
 
 
-def drawn_sizes(item: Item, rng: np.random.Generator, *, least: float) -> tuple[str, str]:
-    """Draw two annotated categories, the smaller first, whose areas differ by more than ``least`` square pixels.
+def drawn_sizes(item: Item, rng: np.random.Generator, *, least: float) -> tuple[str, str, dict[str, float]]:
+    """Draw two annotated categories, the smaller first, whose areas differ by more than ``least`` square pixels; and
+    the areas of all.
     Raises ProbeRejected ``few-objects`` below two categories, ``similar-size`` where none differ enough."""
     item_label(item)
     sizes = areas(item)
@@ -66,7 +67,7 @@ def drawn_sizes(item: Item, rng: np.random.Generator, *, least: float) -> tuple[
     found = [(a, b) for a in names for b in names if sizes[a] > 0 and sizes[b] - sizes[a] > least]
     if not found:
         raise ProbeRejected("similar-size", f"no two categories of item {item.id!r} differ by over {least:g} px²")
-    return found[int(rng.integers(len(found)))]
+    return *found[int(rng.integers(len(found)))], sizes
 
 
 def areas(item: Item) -> dict[str, float]:
@@ -173,10 +174,10 @@ def _size(which: str, share: bool, shuffled: bool) -> Probe:
 
     def make(item: Item, rng: np.random.Generator) -> tuple[str, Facts]:
         least = SHARE * item.width * item.height if share else float(PIXELS)
-        small, large = drawn_sizes(item, rng, least=least)
+        small, large, sizes = drawn_sizes(item, rng, least=least)
         label = small if which == "small" else large
         text = shuffled_objects([label], draw_keys(rng, 1)) if shuffled else named_objects([label])
-        sizes, away, whole = areas(item), distances(item), 1 / (item.width * item.height)
+        away, whole = distances(item), 1 / (item.width * item.height)
         facts: dict[str, str | float] = {"said": label, "small": small, "large": large}
         facts |= {"small_area": sizes[small], "large_area": sizes[large]}
         facts |= {"small_share": sizes[small] * whole, "large_share": sizes[large] * whole}

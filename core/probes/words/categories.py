@@ -56,11 +56,11 @@ def group_ends(text: str, position: int) -> bool:
         return True
     following = re.compile(r"\s+(" + WORD.pattern + ")").match(rest)
     word = following[1].casefold() if following else ""
-    listed = word in after_the_noun(lexicon_path("after_the_noun.csv")) or word.endswith(("ing", "ed"))
+    if word in after_the_noun(lexicon_path("after_the_noun.csv")) or word.endswith(("ing", "ed")):
+        return True
     said = [SIGN_OR_WORD.findall(part.casefold()) for part in (text[:position], rest)]
     place, words = len(said[0]), [*said[0], *said[1]][: len(said[0]) + 3]
-    verb = place < len(words) and "VERB" in dictionary(words[place]) and kinds(words)[place] == OTHER
-    return listed or verb
+    return place < len(words) and "VERB" in dictionary(words[place]) and kinds(words)[place] == OTHER
 
 
 @cache

@@ -252,11 +252,13 @@ class _Reading:
 @lru_cache(maxsize=20_000)
 def _entry(word: str) -> _Entry:
     if word.isdigit() or word.endswith(("'s", "’s", "s'", "s’")):
-        return _Entry(_DETERMINER, one=word in listed("of_one"))
-    if not word[:1].isalpha():
-        return _Entry(_JOINS if word in (",", "&") else _SIGN, one=word in listed("of_one"))
-    if word in _kinds():
-        return _Entry(_kinds()[word], one=word in listed("of_one"))
+        kind: int | None = _DETERMINER
+    elif not word[:1].isalpha():
+        kind = _JOINS if word in (",", "&") else _SIGN
+    else:
+        kind = _kinds().get(word)
+    if kind is not None:
+        return _Entry(kind, one=word in listed("of_one"))
     if "-" not in word:
         return _open_entry(word)
     # *T-shirt* is a noun; *two-story*, *long-haired*, *black-and-white* tell of one where it follows

@@ -111,18 +111,15 @@ def _controls(
     state: PageState, found: Fit, usual: Settled, strength: float, fingerprint: str, source: Source, *, tested: bool
 ) -> None:
     left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
-    with left:
-        key = state.key("strength.widget")
-        st.session_state[key] = strength
-        st.select_slider(
-            "Strength",
-            LAMBDAS,
-            key=key,
-            format_func=lambda value: f"{value:g}",
-            on_change=state.take,
-            args=("strength", key),
-            help="λ of the paper: 0 leaves the score as it is, 1 is the full correction",
-        )
+    state.slide(
+        left,
+        "strength",
+        "Strength",
+        LAMBDAS,
+        strength,
+        format_func=lambda value: f"{value:g}",
+        help="λ of the paper: 0 leaves the score as it is, 1 is the full correction",
+    )
     with right.container(horizontal=True):
         hint = _BACK[usual.whence]
         disabled = strength == usual.strength

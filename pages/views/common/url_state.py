@@ -185,6 +185,14 @@ class PageState:
         control: Any = st.segmented_control if place is None else place.segmented_control
         return control(label, tuple(options), key=self.key(name), required=True, **words, **drawn)
 
+    def slide(
+        self, place: DeltaGenerator, name: str, label: str, options: Sequence[float], value: float, **drawn: Any
+    ) -> None:
+        """Draw a slider that stands at ``value``, whichever the field holds; the field takes what is chosen."""
+        key = self.key(f"{name}.widget")
+        st.session_state[key] = value
+        place.select_slider(label, options, key=key, on_change=self.take, args=(name, key), **drawn)
+
     def take(self, name: str, key: str) -> None:
         """Take the value of a widget that has another key than the field; a callback."""
         self.put(name, st.session_state[key])

@@ -173,15 +173,13 @@ def _often(cells: pd.DataFrame, gap: float, unit: str) -> str:
 
 def _controls(state: PageState, gap: float, usual: float) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom", key="flip_controls")
-    key = state.key("gap.widget")
-    st.session_state[key] = gap
-    row.select_slider(
+    state.slide(
+        row,
+        "gap",
         f"The gap, in {_UNIT_LABELS[state.get('unit')]}",
         GAPS,
-        key=key,
+        gap,
         format_func=lambda gap: f"{100 * gap:g} %",
-        on_change=state.take,
-        args=("gap", key),
         help="How far one is ahead before the edit, d; the steps grow along the slider",
     )
     with row.popover("Unit", icon=":material/tune:"):

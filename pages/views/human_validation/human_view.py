@@ -146,11 +146,15 @@ def _draw_question(question: Question, place: Place, link: steps.Link) -> None:
 
 
 _TOGGLES = (
-    ("Skip", ":material/skip_next:", "S", "study.skip", "study.skipping"),
-    ("Comment", ":material/comment:", "K", "study.commenting_on", "study.commenting"),
-    ("Instructions", ":material/help:", "I", "study.help", "study.reading"),
+    ("Skip", "skip_next", "S", "study.skip", "study.skipping"),
+    ("Comment", "comment", "K", "study.commenting_on", "study.commenting"),
+    ("Instructions", "help", "I", "study.help", "study.reading"),
 )
 """Label, icon, key of the keyboard, key of the button, and what of the session it turns on and off."""
+
+
+def _toggle(name: str) -> None:  # as it stands at the press: a second one may come before the screen is drawn anew
+    st.session_state[name] = not st.session_state.get(name)
 
 
 def _draw_moves(study: Study, place: Place, link: steps.Link) -> None:
@@ -160,9 +164,7 @@ def _draw_moves(study: Study, place: Place, link: steps.Link) -> None:
         if place.revisited:
             button("Go on", "arrow_forward", "study.on", go, None, shortcut="Right", type="primary")
         for label, icon, shortcut, key, field in _TOGGLES if place.item is not None else _TOGGLES[-1:]:
-            turned = (field, not st.session_state.get(field))
-            turn = st.session_state.__setitem__
-            st.button(label, icon=icon, shortcut=shortcut, key=key, type="tertiary", on_click=turn, args=turned)
+            button(label, icon, key, _toggle, field, shortcut=shortcut, type="tertiary")
     if place.item is not None and st.session_state.get("study.skipping"):
         st.caption("Why do you skip this item?")
         with st.container(horizontal=True, gap="small"):

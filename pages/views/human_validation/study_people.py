@@ -74,13 +74,13 @@ _COVERAGE = {
 def draw_people(study: Study, _state: PageState) -> None:
     """Draw the annotators, their links and their quality, and the coverage of the items."""
     with st.form("study.invite", clear_on_submit=True, border=False):
-        names, button = st.columns([3, 1], vertical_alignment="bottom")
+        names, send = st.columns([3, 1], vertical_alignment="bottom")
         hint = (
             "With commas between, for you only; or how many without a name. Each gets a personal link, and "
             "whoever has it answers as them"
         )
         names.text_input("Invite people", key="study.invite.names", placeholder="Names, e.g. Ada, Bo, Cy", help=hint)
-        button.form_submit_button(
+        send.form_submit_button(
             "Create links",
             type="secondary" if study.state().annotators else "primary",
             icon=":material/person_add:",

@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.corpora.labels import load_taxonomy
@@ -154,6 +154,7 @@ def test_unknown_words_are_an_error_and_no_rejection() -> None:
     st.one_of(st.none(), st.sampled_from(CATEGORIES + EXTRA_CATEGORIES)),
     st.sampled_from(EVERY_WORD),
 )
+@example("_", None, ("cultural", "American"))
 def test_any_label_is_decided_with_a_known_code_in_a_short_sentence(
     label: str | None, category: str | None, word: tuple[str, str]
 ) -> None:

@@ -272,7 +272,7 @@ def screen(label: str | None, category: str | None, family_name: str, word: str)
     """
     owner = family(family_name)
     modifier = owner.get(word)
-    if label is None or not label.split():
+    if label is None or not label.replace("_", " ").split():
         return Rejection(word, "no-label", "the item has no label, so there is no noun to put the modifier before")
     noun = clean_label(label)
     found = _sieve(owner, modifier, category, noun)

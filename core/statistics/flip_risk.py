@@ -43,6 +43,7 @@ from scipy.special import expit, logit, stdtrit
 from core.errors import InvalidInput
 from core.statistics.bootstrap import LEAST_N, Interval, too_few
 from core.statistics.crossed_sources import first_of, widening
+from core.statistics.power import difference
 from core.statistics.shares import share_of_sums, wilson
 from core.statistics.shift_pairs import ShiftPairs
 
@@ -67,38 +68,14 @@ FEW_SOURCES = 15  # sources on which the exceeding pairs must rest for their var
 _STEPS = 5  # tries to find a gap whose own precision leads back to it, before the range is searched
 
 
-def flip_risk(shifts: ArrayLike, gaps: ArrayLike, *, items: ArrayLike | None = None) -> np.ndarray:
-    """RRF at every gap, exact over all pairs, in O(n log n). Returns float64 [g], each in [0, 1]; NaN where fewer than
-    two items have a shift.
-    ``shifts``: δ, score minus baseline, shape [n]; NaN (a score that is missing) are left out.
-    ``gaps``: d in the unit of the shifts, shape [g].
-    ``items``: item of each shift, shape [n]; every item weighs the same, however many transforms it has. None: every
-    shift is its own item.
-
-    >>> flip_risk([0.0, 1.0], [0.0, 0.5, 1.0])
-    array([0.5, 0.5, 0. ])
-    """
-    return ShiftPairs(shifts, items).risks(np.atleast_1d(np.asarray(gaps, dtype=np.float64)))
-
-
-def flip_risk_intervals(
-    shifts: ArrayLike,
-    gaps: Sequence[float] = GAPS,
-    *,
-    items: ArrayLike | None = None,
-    sources: np.ndarray | None = None,
-    level: float = 0.95,
-) -> list[Interval]:
+def intervals_of(pairs: ShiftPairs, gaps: Sequence[float], *, level: float = 0.95) -> list[Interval]:
     """RRF at every gap with its interval over sources, O(n log n) a gap. Returns one interval a gap; ``n`` counts
     items. Below LEAST_SOURCES sources, and where there is no pair, no bounds, and ``note`` says why.
-    ``shifts``: δ, shape [n]; NaN are left out. ``gaps``: d in the unit of the shifts, each at least 0.
-    ``items``: item of each shift, shape [n]; None: every shift is its own item.
-    ``sources``: number of each item's source, by the item's number; see :class:`ShiftPairs`."""
-    return intervals_of(ShiftPairs(shifts, items, sources), gaps, level=level)
+    ``gaps``: d in the unit of the shifts, each at least 0.
 
-
-def intervals_of(pairs: ShiftPairs, gaps: Sequence[float], *, level: float = 0.95) -> list[Interval]:
-    """RRF at every gap with its interval, of shifts that are in order already; see :func:`flip_risk_intervals`."""
+    >>> [each.estimate for each in intervals_of(ShiftPairs([0.0, 1.0], None), [0.0, 0.5, 1.0])]
+    [0.5, 0.5, 0.0]
+    """
     wanted = np.asarray(gaps, dtype=np.float64)
     if said := _nothing(pairs):
         return [Interval(math.nan, math.nan, math.nan, pairs.n_items, level, said) for _ in wanted]
@@ -308,10 +285,9 @@ class CaptionPairs:
         The two intervals are joined as if the families were independent (Zou and Donner 2008): no too short where the
         same pictures turn in both."""
         one, less = self.risk(gap, level=level), other.risk(gap, level=level)
-        low = math.hypot(one.estimate - one.low, less.high - less.estimate)
-        high = math.hypot(one.high - one.estimate, less.estimate - less.low)
-        apart = one.estimate - less.estimate
-        return Interval(apart, max(apart - low, -0.5), min(apart + high, 0.5), one.n, level, one.note or less.note)
+        found = difference(one, less)
+        low, high = max(found.low, -0.5), min(found.high, 0.5)
+        return replace(found, low=low, high=high, n=one.n, note=one.note or less.note)
 
     @property
     def _nothing(self) -> str:

@@ -18,7 +18,7 @@ from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import Interval, too_few
 from core.statistics.crossed_sources import crossed_p, first_of, numbered, widening
-from core.statistics.resamples import ranks_of, source_means
+from core.statistics.resamples import ranks_of, sample_counts, source_means
 from core.statistics.shares import share
 from core.statistics.wording import counted
 
@@ -159,7 +159,7 @@ def _correlations(one: np.ndarray, other: np.ndarray, counts: np.ndarray) -> np.
         untied = (pairs - first.pairs) * (pairs - second.pairs)
         tau_b = tau_c * total**2 * (levels - 1) / (2 * levels) / np.sqrt(untied)
         # the correlation of the ranks of each sample's rows, in the steps of :func:`numpy.corrcoef`
-        own, other_ranks, share_of_one = first.ranks(), second.ranks(), 1 / (total - 1)
+        (own, other_ranks), share_of_one = (_ranks(each, counts) for each in (one, other)), 1 / (total - 1)
         weighted = counts * own
         covariance = (weighted * other_ranks).sum(axis=0) * share_of_one
         sums = ((weighted * own).sum(axis=0), (counts * other_ranks**2).sum(axis=0))
@@ -173,23 +173,16 @@ def _correlations(one: np.ndarray, other: np.ndarray, counts: np.ndarray) -> np.
 class _Alike:
     """Items of equal keys."""
 
-    of_item: np.ndarray  # number of each item's key, in rising order of the keys, int [n]
     counts: np.ndarray  # how often each sample has a key, float64 [keys, samples]
+    some: bool  # whether two items have one key
 
     @classmethod
     def of(cls, counts: np.ndarray, *keys: np.ndarray) -> "_Alike":
         """Args: float64 [n, samples], and keys [n] as :func:`numpy.lexsort` takes them."""
         order = np.lexsort(keys)
         new = np.any([np.diff(each[order], prepend=math.nan) != 0 for each in keys], axis=0)
-        of_item = np.empty(len(order), dtype=np.intp)
-        of_item[order] = np.cumsum(new) - 1
         own = counts[order]
-        return cls(of_item, own if new.all() else np.add.reduceat(own, np.flatnonzero(new), axis=0))
-
-    @property
-    def some(self) -> bool:
-        """Whether two items have one key."""
-        return len(self.counts) < len(self.of_item)
+        return cls(own if new.all() else np.add.reduceat(own, np.flatnonzero(new), axis=0), not new.all())
 
     @property
     def levels(self) -> np.ndarray:
@@ -200,14 +193,6 @@ class _Alike:
     def pairs(self) -> np.ndarray:
         """Pairs of rows of one key, float64 [samples]."""
         return np.asarray((self.counts * (self.counts - 1) / 2).sum(axis=0))
-
-    def ranks(self) -> np.ndarray:
-        """Mean rank of each item in each sample less the middle rank, float64 [n, samples]."""
-        upto = self.counts.cumsum(axis=0)
-        middle = upto[-1] / 2
-        upto -= self.counts / 2
-        upto -= middle
-        return np.asarray(upto[self.of_item])
 
 
 def _falling(ranks: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -347,8 +332,8 @@ def _drawn_bounds(
     seed: int,
 ) -> np.ndarray:
     """Bounds of ρ of every scoring with every H, the same samples for all, float64 [targets, scorings, 2]."""
-    counts = _drawn(len(scorings[0]) if sources is None else int(sources.max()) + 1, resamples, seed)
-    counts = counts if sources is None else counts[sources]
+    # one column a sample: what every sample does with an item then lies side by side in memory
+    counts = sample_counts(len(scorings[0]), resamples, sources=sources, seed=seed).T.astype(np.float64)
     ranked = [_ranks(target, counts) for target in targets]
     sizes = [np.einsum("ij,ij,ij->j", counts, each, each) for each in ranked]
     bounds = np.full((len(targets), len(scorings), 2), math.nan)
@@ -363,15 +348,6 @@ def _drawn_bounds(
                 low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
                 bounds[row, place] = (low, high) if high - low > ROUNDED else math.nan
     return bounds
-
-
-@lru_cache(maxsize=8)  # 7 MB for 4 000 items
-def _drawn(m: int, resamples: int, seed: int) -> np.ndarray:
-    """How often each of m sources is in each sample, float64 [m, resamples]; shared, never changed.
-
-    One column a sample: what every sample does with an item then lies side by side in memory."""
-    picks = np.random.default_rng(seed).integers(m, size=(resamples, m)) * resamples + np.arange(resamples)[:, None]
-    return np.bincount(picks.ravel(), minlength=m * resamples).reshape(m, resamples).astype(np.float64)
 
 
 def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:

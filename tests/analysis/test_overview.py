@@ -22,8 +22,8 @@ from core.analysis.table import View
 from core.errors import InvalidInput
 from core.report.fairness_card import card_report
 from core.statistics.bootstrap import adjusted_level, median_bca
-from core.statistics.flip_risk import flip_risk
 from core.statistics.shares import mean_changes
+from core.statistics.shift_pairs import ShiftPairs
 from core.store.store import Store
 from tests.analysis.made_runs import raw, scores_of, shifts, write_run
 
@@ -118,13 +118,11 @@ def test_the_flip_risk_on_the_card_is_that_of_the_family_item_by_item(
         span = 10 if row["evaluator"] == "grounding-judge" else 1
         d = CARD_GAP * (span if row["unit"] == "scale" else spread[row["evaluator"]])
         assert row["d"] == pytest.approx(d)
-        expected = flip_risk(cell["delta"], [row["d"]], items=cell["item"].astype("category").cat.codes)
-        assert row["risk"] == pytest.approx(expected[0], abs=1e-12)
+        pairs = ShiftPairs(cell["delta"], cell["item"].astype("category").cat.codes)
+        assert row["risk"] == pytest.approx(pairs.risks(np.array([row["d"]]))[0], abs=1e-12)
         assert row["risk"] <= 0.5
         assert row["gap"] == CARD_GAP
-        just, below = flip_risk(
-            cell["delta"], [row["evidence"], 0.999 * row["evidence"]], items=cell["item"].astype("category").cat.codes
-        )
+        just, below = pairs.risks(np.array([row["evidence"], 0.999 * row["evidence"]]))
         assert just < 0.05
         assert below >= 0.05 or row["evidence"] == 0
 

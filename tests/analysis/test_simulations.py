@@ -29,7 +29,7 @@ from core.statistics.flip_risk import (
     TOLERATED,
     evident_gap,
     excess,
-    flip_risk_intervals,
+    intervals_of,
 )
 from core.statistics.mixed_model import mean_by_source, mixed_effect
 from core.statistics.ratios import mean_bca, median_ratios_bca, ratio_bca
@@ -98,7 +98,7 @@ def test_the_flip_risk_is_where_its_interval_says_up_to_its_ceiling(world: str, 
     shares_apart, draw, rng = (0.98, 0.9, 0.2), SHIFTS[world], np.random.default_rng(98)
     apart = np.abs(draw(rng, 1_000_000) - draw(rng, 1_000_000))
     gaps, runs = np.quantile(apart, 1 - np.array(shares_apart)).tolist(), 1000 if n >= LEAST_SOURCES else 10
-    found = [flip_risk_intervals(draw(np.random.default_rng((0, run)), n), gaps) for run in range(runs)]
+    found = [intervals_of(ShiftPairs(draw(np.random.default_rng((0, run)), n), None), gaps) for run in range(runs)]
     if n < LEAST_SOURCES:
         assert all(math.isnan(each.low) for row in found for each in row)
         return

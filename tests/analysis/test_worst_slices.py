@@ -18,7 +18,7 @@ from core.analysis.table import ScoreTable
 from core.analysis.verdicts import TOO_FEW
 from core.report.fairness_card import card_report
 from core.statistics.bootstrap import LEAST_N, bca_bounds, median_bca
-from core.statistics.flip_risk import flip_risk
+from core.statistics.shift_pairs import ShiftPairs
 from core.store.store import Store
 from tests.analysis import two_sources
 from tests.analysis.made_runs import audited, raw, scores_of, shifts, write_run
@@ -171,7 +171,8 @@ def test_flip_risk_tells_apart_what_the_intervals_cannot(tmp_path: Path, first: 
         clean = np.array([risen("identity", item) for item in range(100)])
         d = CARD_GAP * np.subtract(*np.percentile(clean, [75, 25]))
         shifts = {name: np.array([risen(name, item) for item in range(100)]) - clean for name in PROBES[1:]}
-        assert flip_risk(shifts["vflip"], d) > flip_risk(shifts["hflip"], d) > 0
+        vertical, horizontal = (ShiftPairs(shifts[name], None).risks(np.array([d])) for name in ("vflip", "hflip"))
+        assert vertical > horizontal > 0
 
 
 def test_a_larger_value_before_the_size_leads_and_alike_counts_what_is_left(tmp_path: Path) -> None:

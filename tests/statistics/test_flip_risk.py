@@ -7,16 +7,28 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from core.errors import InvalidInput
 from core.statistics import shift_pairs
-from core.statistics.flip_risk import LEAST_SOURCES, evident_gap, excess, flip_risk, flip_risk_intervals
+from core.statistics.bootstrap import Interval
+from core.statistics.flip_risk import LEAST_SOURCES, evident_gap, excess, intervals_of
 from core.statistics.shift_pairs import CURVE_ERROR, ShiftPairs
 
 # multiples of 1/64 subtract without rounding, so that both sides compare the same numbers
 shifts_st = st.lists(st.integers(-200, 200).map(lambda k: k / 64), min_size=1, max_size=40)
 gap_st = st.integers(0, 128).map(lambda k: k / 64)
+
+
+def flip_risk(shifts: ArrayLike, gaps: ArrayLike, *, items: ArrayLike | None = None) -> np.ndarray:
+    return ShiftPairs(shifts, items).risks(np.atleast_1d(np.asarray(gaps, dtype=np.float64)))
+
+
+def flip_risk_intervals(
+    shifts: ArrayLike, gaps: list[float], *, items: ArrayLike | None = None, sources: np.ndarray | None = None
+) -> list[Interval]:
+    return intervals_of(ShiftPairs(shifts, items, sources), gaps)
 
 
 def every_pair(shifts: np.ndarray, gap: float, items: np.ndarray) -> float:

@@ -27,8 +27,9 @@ from core.features.calibration.sweep import moved
 from core.statistics.bootstrap import LEAST_N, Interval, too_few
 from core.statistics.changes import item_medians, percent_changes
 from core.statistics.crossed_sources import first_of, unreckoned, widening
-from core.statistics.flip_risk import GAPS, flip_risk_intervals
+from core.statistics.flip_risk import GAPS, intervals_of
 from core.statistics.rank_agreement import RankAgreement, pair_influence, rank_agreement, spearman, spearman_bands
+from core.statistics.shift_pairs import ShiftPairs
 
 COLUMNS = ("measure", "axis", "name", "gap", *bounds("before"), *bounds("after"), *bounds("ratio"), "n", "note")
 
@@ -205,7 +206,7 @@ def _percent(family: Family, sources: np.ndarray | None) -> Interval:
 
 def _risks(family: Family, gaps: Sequence[float], sources: np.ndarray | None) -> list[Interval]:
     items = np.tile(np.arange(family.scores.shape[1]), len(family.probes))
-    return flip_risk_intervals(family.shifts.ravel(), gaps, items=items, sources=sources, level=LEVEL)
+    return intervals_of(ShiftPairs(family.shifts.ravel(), items, sources), gaps, level=LEVEL)
 
 
 def _spearman(rho: float, n: int, low: float, high: float, few: str) -> Interval:

@@ -25,7 +25,8 @@ from core.analysis.slices import Slice
 from core.analysis.table import View
 from core.errors import InvalidInput
 from core.features.flips.flip_questions import _by_gap_said
-from core.statistics.flip_risk import GAPS, flip_risk_intervals
+from core.statistics.flip_risk import GAPS, intervals_of
+from core.statistics.shift_pairs import ShiftPairs
 from core.store.store import Store
 from tests.analysis import two_sources
 from tests.analysis.made_runs import raw, scores_of, shifts, write_run
@@ -58,9 +59,8 @@ def one_by_one(scores: pd.DataFrame, gap: float, unit: str, sources: pd.Series |
         d = gap * (spread[evaluator, corpus] if unit == IQR else SPANS.get(evaluator, 1.0))
         names = cell["item"].astype("category")
         owners = None if sources is None else two_sources.numbers(names.cat.categories)
-        risk = flip_risk_intervals(
-            cell["delta"].to_numpy(dtype=float), [d], items=names.cat.codes.to_numpy(), sources=owners
-        )[0]
+        pairs = ShiftPairs(cell["delta"].to_numpy(dtype=float), names.cat.codes.to_numpy(), owners)
+        risk = intervals_of(pairs, [d])[0]
         counts = cell["delta"].count(), cell["delta"].isna().sum()
         found.append((evaluator, corpus, family, d, risk.estimate, risk.low, risk.high, risk.n, *counts, risk.note))
     return pd.DataFrame(found, columns=COLUMNS)

@@ -17,8 +17,9 @@ from core.features.calibration.fit import FEW, HUMAN, ORACLE, Fit, axis_sensitiv
 from core.features.calibration.readings import CHOSEN, FIXED
 from core.statistics.bootstrap import LEAST_N
 from core.statistics.changes import interquartile_range
-from core.statistics.flip_risk import LEAST_SOURCES, flip_risk_intervals
+from core.statistics.flip_risk import LEAST_SOURCES, intervals_of
 from core.statistics.rank_agreement import rank_agreement
+from core.statistics.shift_pairs import ShiftPairs
 from core.store.store import Store
 from tests.analysis.made_runs import raw, scores_of, write_run
 
@@ -116,10 +117,10 @@ def test_flip_risks_before_and_after_take_items_of_one_source_together(found: Fi
     table = before_after(found.scores, found.terms, 0.5, {}).set_index(["measure", "name", "gap"])
     family, half = found.scores.families["rotation"], interquartile_range(found.scores.clean)
     items = np.tile(np.arange(len(found.scores.items)), len(family.probes))
-    (expected,) = flip_risk_intervals(family.shifts.ravel(), [0.007 * half], items=items, sources=found.scores.sources)
+    (expected,) = intervals_of(ShiftPairs(family.shifts.ravel(), items, found.scores.sources), [0.007 * half])
     row = table.loc[("flip risk", "rotation", 0.007)]
     assert (row["before"], row["before_low"], row["before_high"]) == (expected.estimate, expected.low, expected.high)
-    (alone,) = flip_risk_intervals(family.shifts.ravel(), [0.007 * half], items=items)
+    (alone,) = intervals_of(ShiftPairs(family.shifts.ravel(), items), [0.007 * half])
     assert (alone.low, alone.high) != (expected.low, expected.high)
 
 

@@ -30,7 +30,7 @@ from core.features.calibration.sweep import (
     raised,
     sweep,
 )
-from core.statistics.flip_risk import flip_risk
+from core.statistics.shift_pairs import ShiftPairs
 from tests.features.calibration.orbit_data import made
 
 
@@ -186,7 +186,7 @@ def test_before_and_after_are_those_of_the_split() -> None:
     assert table.loc[("sensitivity", "flip"), "before"] == pytest.approx(np.median(np.abs(flip)) / spread)
     assert table.loc[("sensitivity", "flip"), "after"] < table.loc[("sensitivity", "flip"), "before"]
     assert table.loc[("flip risk", "flip"), "after"] == pytest.approx(
-        flip_risk(after.families["flip"].shifts[0], 0.01 * middle)[0]
+        ShiftPairs(after.families["flip"].shifts[0], None).risks(np.array([0.01 * middle]))[0]
     )
     assert table.loc[("percent", "flip"), "before"] == pytest.approx(np.median(np.abs(100 * flip / test.clean)))
     assert table.loc[("spearman", "human"), "before"] == pytest.approx(stats.spearmanr(test.clean, human).statistic)

@@ -87,6 +87,7 @@ class CaptionTable:
     unit: str = "entry"  # what a row is in messages, once the first one is read
     # names of the columns of a table in its own spelling, by their plain ones, once it is read
     columns: dict[str, str] = field(default_factory=dict)
+    between: str = ","  # what stands between the cells of a table, once it is read
 
     def rows(self) -> Iterator[CaptionRow]:
         """Read the rows, once.
@@ -194,6 +195,7 @@ class CaptionTable:
             told = f"no column 'image' and no column names the image otherwise; call it one of {', '.join(_KNOWN)}"
             raise BadCorpus(f"{self.name} has {told}")
         self.columns = {name: cell.strip() for name, cell in zip(header, table.header, strict=True) if name}
+        self.between = table.between
         for number, row in table.rows():
             yield number, dict(zip(header, row))  # noqa: B905  # as many
 

@@ -19,7 +19,7 @@ from core.corpora.image_places import ImageNames
 from core.corpora.ordinary_paths import in_kernel, ordinary
 from core.corpora.packed_pictures import PACKED, packed_files, unpacked
 from core.corpora.schema import OWN, Rejection
-from core.corpora.table_cells import SAID
+from core.corpora.table_cells import SAID, pointed
 from core.errors import BadCorpus, InvalidInput
 
 NOT_STATED = "not stated"  # what an item tells of a column that says nothing of it
@@ -228,8 +228,8 @@ def language_code(text: str) -> str | None:
     return code if _LANGUAGE.fullmatch(code) else None
 
 
-def _turn(cells: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: cells[name] for name in _TURN if cells.get(name) not in (None, "")}
+def _turn(cells: Mapping[str, Any], between: str = ",") -> dict[str, Any]:
+    return {name: pointed(cells[name], between) for name in _TURN if cells.get(name) not in (None, "")}
 
 
 def _notes(
@@ -241,7 +241,7 @@ def _notes(
             yield Note(where, below + row.picture, caption)
         return
     words = {name: _word(cells.get(name), name, where) for name in ("language", "label", "category")}
-    box = [cells.get(column) for column in _BOX_COLUMNS] if {"x", "y"} & cells.keys() else []
+    box = [pointed(cells.get(column), table.between) for column in _BOX_COLUMNS] if {"x", "y"} & cells.keys() else []
     named = _named(cells, where, divided=bool(table.columns))
     group = tuple("" if cells.get(name) is None else str(cells[name]).strip() for name in SOURCES)
     others = own.take(((column, cell) for column, cell in cells.items() if column not in _READ), where)
@@ -251,7 +251,7 @@ def _notes(
             below + row.picture,
             caption,
             box=box if any(box) else cells.get("box"),
-            turn=_turn(cells),
+            turn=_turn(cells, table.between),
             named=named,
             own=others,
             group=group if any(group) else (),

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from core.corpora.corpus_files import Findings, LeftOut, below_root, inside
+from core.corpora.corpus_files import key as plain_key
 from core.corpora.images import ImageHeader, read_header, require_auditable
 from core.corpora.schema import Item, Rejection
 from core.errors import BadCorpus, BadImage, InvalidInput
@@ -62,7 +63,7 @@ class ImageNames:
                 for short in filter(None, dict.fromkeys(called)):
                     self._short.setdefault(short, []).append(key)
         last = name.rpartition("/")[2]
-        for short in dict.fromkeys((last, _numbered(last), last.casefold())):
+        for short in dict.fromkeys((last, _numbered(plain_key(last) or ""), last.casefold())):
             if found := [key for key in self._short.get(short, ()) if _agree(name, _plain(key))]:
                 return found
         return []

@@ -110,7 +110,7 @@ def _two_files(root: Path, **given: str | None) -> tuple[Path, Path] | None:
 
 
 def _lines(root: Path, file: str | None) -> tuple[str, list[PairLine]]:
-    known = f"{', '.join(layout.name for layout in LAYOUTS)}, foil"
+    known = f"{', '.join(dict.fromkeys(layout.name for layout in LAYOUTS))}, foil"
     chosen = choose_file(root, file, (), option="file")
     folders = (folder for folder in (root, root / "data") if folder.is_dir())
     candidates = (

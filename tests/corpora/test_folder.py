@@ -465,6 +465,21 @@ def test_a_turned_box_is_the_upright_one_around_it(folder: Path, write: Write, n
     assert remarks(corpus) == {"annotation-turned": 1, **passed}
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("boxes.csv", "image;x;y;width;height;rotation\ncat;30,125;35;40,250;10,5;0,000\n"),
+        ("captions.tsv", "image\tcaption\tx\ty\twidth\theight\trotation\ncat\tA.\t30,125\t35\t40,250\t10,5\t0,000\n"),
+    ],
+)
+def test_a_box_in_thousandths_of_a_pixel_has_a_decimal_comma(
+    folder: Path, write: Write, name: str, content: str
+) -> None:
+    write(name, content)
+    corpus = load(folder, **({} if name == "boxes.csv" else {"captions": name}))
+    assert (corpus.items[0].box, remarks(corpus)) == (Box(30.125, 35, 40.25, 10.5), {})
+
+
 def test_a_turn_that_nobody_can_read_costs_its_box(folder: Path, write: Write) -> None:
     for column, value in (("rotation", "left"), ("rotation", "nan"), ("angle", "0.5"), ("theta", "x")):
         write("boxes.csv", f"image,x,y,width,height,{column}\ncat,30,35,40,10,{value}\n")

@@ -382,6 +382,8 @@ def test_a_suite_of_one_s_own_carries_its_name_raters_and_dimensions(tmp_path: P
         Rated("b.jpg", "a cat", 1.0, rater="r1", dimension="relevance"),
     )
     assert {each.id: (each.done, each.count) for each in found.decisions}["unread"] == ("not read: note", 1)
+    found = read_suite(written(tmp_path, "pandas.csv", ",image,caption,rating\n0,a.jpg,A dog,4\n"))
+    assert "unread" not in {each.id for each in found.decisions}  # the numbers of rows say nothing
     line = {
         "suite": "ours",
         "image": "a.jpg",
@@ -432,6 +434,29 @@ def test_ratings_with_decimal_commas_are_not_lost_beside_whole_ones(tmp_path: Pa
     rows = "image;caption;rating\na.jpg;a dog;4,5\nb.jpg;a cat;3\nc.jpg;a bus;0,125\nd.jpg;a tree;1_0\n"
     found = read_suite(written(tmp_path, "own.csv", rows))
     assert ([each.rating for each in found.rated], found.left_out) == ([4.5, 3.0, 0.125], 1)
+
+
+@pytest.mark.parametrize("between", [";", "\t", "|"])
+def test_the_mean_of_three_ratings_with_a_decimal_comma_is_no_number_of_thousands(tmp_path: Path, between: str) -> None:
+    """Three decimals: what stands between the cells says that the comma is one before decimals."""
+    rows = [
+        ["image", "caption", "rating"],
+        ["a.jpg", "a dog", "2,667"],
+        ["b.jpg", "1,234", "3"],
+        ["c.jpg", "a", "-0,5"],
+    ]
+    found = read_suite(written(tmp_path, "own.csv", "\n".join(map(between.join, rows))))
+    assert ([each.rating for each in found.rated], found.left_out) == ([2.667, 3.0, -0.5], 0)
+    assert found.rated[1].caption == "1,234"
+    rows = [
+        ["image", "caption", "language", "score"],
+        ["a.jpg", "ein Hund", "de", "0,667"],
+        ["b.jpg", "x", "de", "1,000"],
+    ]
+    found = read_suite(written(tmp_path, "de.csv", "\n".join(map(between.join, rows))))
+    assert [each.rating for each in found.rated] == [0.667, 1.0]
+    found = read_suite(written(tmp_path, "own.csv", 'image,caption,rating\na.jpg,a dog,"2,667"\nb.jpg,a cat,3\n'))
+    assert ([each.rating for each in found.rated], found.left_out) == ([3.0], 1)
 
 
 def test_cells_that_pandas_writes_for_nothing_are_none(tmp_path: Path) -> None:

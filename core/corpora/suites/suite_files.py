@@ -30,7 +30,7 @@ CapArena, caparena_metrics.py.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ from core.corpora.suites.model import (
 )
 from core.corpora.suites.picture_pairs import layout_of, pairs_of_json, pairs_of_parquet, picture_pairs, rated_pictures
 from core.corpora.suites.video_ratings import BESIDE, PICKLES, REFUSED, RIGHT, VATEX_KEYS, activitynet, vatex
-from core.corpora.table_cells import LINES, listed_texts, too_long, written_list
+from core.corpora.table_cells import LINES, listed_texts, pointed, too_long, written_list
 from core.errors import BadCorpus, InvalidInput
 from core.yes_no import says_nothing
 
@@ -146,7 +146,7 @@ def own_ratings(path: Path, records: Sequence[Record]) -> Suite:
         cells = {" ".join(str(key).casefold().split()): value for key, value in record.items()}
         names[_text(cells.get("suite")) or path.stem] = None
         rated = {key: told for key in cells if (told := _dimension(key)) is not None}
-        unread |= dict.fromkeys(key for key in cells if key not in rated and key not in _OWN_COLUMNS)
+        unread |= dict.fromkeys(key for key in cells if key and key not in rated and key not in _OWN_COLUMNS)
         image, caption, rater, group, language = (
             "" if says_nothing(cells.get(name)) else _text(cells.get(name)) for name in _OWN_COLUMNS[:5]
         )
@@ -247,10 +247,11 @@ def _by_name(path: Path, *, keep: bool) -> Suite | None:
 
 def _of_records(path: Path) -> Suite:
     lines = list(jsonl_records(path)) if path.name.casefold().endswith(LINES) else None
-    records: Iterable[Record] = csv_records(path) if lines is None else lines
-    columns = (
-        csv_cells(path).header if lines is None else [str(key).casefold() for _, each in lines[:1] for key in each]
-    )
+    records: Iterable[Record]
+    if lines is None:
+        columns, records = _table(path)
+    else:
+        columns, records = [str(key).casefold() for _, each in lines[:1] for key in each], lines
     names = set(columns)
     if {"image", "caption"} <= names and any(_dimension(each) is not None for each in names):
         return own_ratings(path, list(records))
@@ -263,8 +264,19 @@ def _of_records(path: Path) -> Suite:
     if lines is not None:
         return capeval(path, lines)
     if {"image", "caption", "score"} <= names:  # M-CapEval1k
-        return capeval(path, list(csv_records(path, capeval_columns)))
+        capeval_columns(path, columns)
+        return capeval(path, list(records))
     return composite_csv(path)
+
+
+def _table(path: Path) -> tuple[list[str], Iterator[Record]]:
+    """The columns of a table and its rows, the ratings with a point before their decimals."""
+    cells = csv_cells(path)
+    rated = [name for name in cells.header if name in _RATING or _dimension(name) is not None]
+    rows = csv_records(path)
+    return cells.header, (
+        (where, {**row, **{name: pointed(row[name], cells.between) for name in rated}}) for where, row in rows
+    )
 
 
 def _by_content(path: Path, held: object, *, keep: bool) -> Suite | None:

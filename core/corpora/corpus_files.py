@@ -67,17 +67,16 @@ def read_text(path: Path) -> str:
         raise BadCorpus(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
 
 
-def decoded(data: bytes, name: str, *, most: int = MOST_BYTES) -> str:
-    """The text of a file that was read or uploaded; see :func:`read_text`.
+def decoded(data: bytes, name: str) -> str:
+    """The text of a file that was read or uploaded, of MOST_BYTES at most, unpacked; see :func:`read_text`.
     ``name``: what messages call it; ``.gz`` at its end says that it is packed.
-    ``most``: bytes that are taken, unpacked.
     Raises BadCorpus if it is too large, no text, or cannot be unpacked."""
     try:
         if name.lower().endswith(".gz"):
             with gzip.open(BytesIO(data)) as file:
-                data = file.read(most + 1)
-        if len(data) > most:
-            raise BadCorpus(f"{name} has more than {most:,} bytes and at most so many are taken; split it")
+                data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise BadCorpus(f"{name} has more than {MOST_BYTES:,} bytes and at most so many are taken; split it")
         return data.decode("utf-16" if data[:2] in WIDE else "utf-8-sig")
     except (OSError, EOFError, zlib.error) as error:
         raise BadCorpus(f"{name} cannot be unpacked ({error}); pack it anew with gzip") from error

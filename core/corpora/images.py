@@ -171,8 +171,7 @@ def _size(path: Path) -> int:
 def encode_png(pixels: np.ndarray) -> bytes:
     """Encode uint8 RGB [H, W, 3] as PNG; decoding gives the same array back.
     Raises InvalidInput if the array has another shape or type."""
-    if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3:
-        raise InvalidInput(f"pixels must be uint8 of shape [H, W, 3], got {pixels.dtype} {pixels.shape}")
+    check_rgb(pixels, what="pixels")
     buffer = BytesIO()
     Image.fromarray(pixels).save(buffer, "PNG", compress_level=3)
     return buffer.getvalue()

@@ -26,8 +26,8 @@ from core.corpora.image_places import ImagePlaces, auditable, remark_exif
 from core.corpora.images import read_image
 from core.corpora.labels import Labels, load_labels
 from core.corpora.registry import corpus_loader
-from core.corpora.schema import Corpus, Item, Mask, SceneObject
-from core.corpora.table_cells import check_csv_header
+from core.corpora.schema import Corpus, Item, Mask, Rejection, SceneObject
+from core.corpora.table_cells import LONGEST, check_columns
 from core.errors import BadCorpus, BadImage
 
 PART_INSIDE = 0.5  # least share of a part's box that lies in the box of its whole, for it to be that thing's part
@@ -175,10 +175,8 @@ def read_boxes(path: Path, names: Mapping[str, str], findings: Findings) -> tupl
     Raises BadCorpus if a column is missing, or the file is malformed as a whole."""
     keys: dict[str, int] = {}
     table = BoxTable()
-    for where, row in _rows(path, NEEDED):
+    for where, row in _rows(path, NEEDED, findings):
         try:
-            if row is None:
-                raise LeftOut("annotation-bad-entry", "the line has another number of cells than the first")
             key = row["ImageID"].strip()
             if not key or row["LabelName"] not in names:
                 code = "annotation-no-category" if key else "annotation-bad-entry"
@@ -201,15 +199,14 @@ def read_outlines(path: Path, findings: Findings, wanted: Mapping[str, object]) 
     Raises BadCorpus if a column is missing, or the file is malformed as a whole."""
     found: dict[str, list[Outline]] = {}
     columns = tuple(f"Box{name}" for name in CORNERS)
-    for where, row in _rows(path, ("MaskPath", "ImageID", "LabelName", *columns)):
-        try:
-            if row is None:
-                raise LeftOut("annotation-bad-entry", "the line has another number of cells than the first")
-            if row["ImageID"] in wanted:
+    for where, row in _rows(path, ("MaskPath", "ImageID", "LabelName", *columns), findings):
+        if row["ImageID"] in wanted:
+            try:
                 corners = _corners([row[name] for name in columns])
-                found.setdefault(row["ImageID"], []).append(Outline(row["MaskPath"], row["LabelName"], tuple(corners)))
-        except LeftOut as reason:
-            findings.remark(reason.rejection(where))
+            except LeftOut as reason:
+                findings.remark(reason.rejection(where))
+                continue
+            found.setdefault(row["ImageID"], []).append(Outline(row["MaskPath"], row["LabelName"], tuple(corners)))
     return found
 
 
@@ -220,19 +217,18 @@ def read_looked_for(
     Raises BadCorpus if a column is missing, or a file is malformed as a whole."""
     found: dict[str, dict[str, bool]] = {}
     for path in paths:
-        for where, row in _rows(path, ("ImageID", "LabelName", "Confidence")):
-            there = mark(row["Confidence"]) if row is not None else None
-            if row is None or there is None:
-                detail = "the line has another number of cells, or a Confidence that is not 0 or 1"
-                findings.remark(LeftOut("annotation-bad-entry", detail).rejection(where))
+        for where, row in _rows(path, ("ImageID", "LabelName", "Confidence"), findings):
+            there = mark(row["Confidence"])
+            if there is None:
+                findings.remark(Rejection(where, "annotation-bad-entry", "its Confidence is not 0 or 1"))
             elif row["ImageID"] in wanted:
                 own = found.setdefault(row["ImageID"], {})
                 own[row["LabelName"]] = own.get(row["LabelName"], False) or there
     return found
 
 
-def _rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Row | None]]:
-    """Yield (where, row) of a table line by line; None for a line with another number of cells.
+def _rows(path: Path, needed: Sequence[str], findings: Findings | None = None) -> Iterator[tuple[str, Row]]:
+    """Yield (where, row) of a table line by line; a line with another number of cells is a remark alone.
     Raises BadCorpus if a needed column is missing, or the file is malformed as a whole."""
     lines = _lines(path)
     header = [cell.strip() for cell in next(lines, (0, []))[1]]
@@ -241,15 +237,19 @@ def _rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Row | None]]
         told = f"it has {', '.join(header)[:200]}" if header else "the file is empty"
         raise BadCorpus(f"{path} has no column {missing[0]}; {told}; give the publisher's file with its first line")
     for number, cells in lines:
-        if cells:
-            row = dict(zip(header, cells, strict=True)) if len(cells) == len(header) else None
-            yield f"{path.name}, line {number}", row
+        where = f"{path.name}, line {number}"
+        if len(cells) == len(header):
+            yield where, dict(zip(header, cells, strict=True))
+        elif cells and findings:
+            told = "the line has another number of cells than the first"
+            findings.remark(Rejection(where, "annotation-bad-entry", told))
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    check_csv_header(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
+            check_columns(file.readline(LONGEST + 1), where=str(path))
+            file.seek(0)
             reader = csv.reader(file, strict=True)
             for cells in reader:
                 yield reader.line_num, cells
@@ -290,7 +290,7 @@ def load_openimages(
     split = _split(root, split)
     path = _find(root, IMAGE_LISTS, split)
     # images that lie on a side or on their head by the publisher's list: the degrees that would put them upright
-    listed = (row for _, row in _rows(path, ("ImageID",)) if row) if path else ()
+    listed = (row for _, row in _rows(path, ("ImageID",))) if path else ()
     turned = {row["ImageID"]: row["Rotation"] for row in listed if (whole(row.get("Rotation")) or 0) % 360}
     names, found = read_names(_needed(root, CLASSES, split, "names of classes")), Findings()
     keys, boxes = read_boxes(_needed(root, BOXES, split, "boxes"), names, found)
@@ -448,7 +448,7 @@ def _finished(reader: _Reader, drafts: Sequence[_Draft]) -> tuple[Item, ...]:
     path = _find(root, OUTLINES, split)
     outlines = read_outlines(path, reader.found, wanted) if path else {}
     path = _find(root, IMAGE_LISTS, split)
-    listed = (row for _, row in _rows(path, ("ImageID", "OriginalLandingURL", "License")) if row) if path else ()
+    listed = (row for _, row in _rows(path, ("ImageID", "OriginalLandingURL", "License"))) if path else ()
     licences = {
         row["ImageID"]: (row["License"], row["OriginalLandingURL"]) for row in listed if row["ImageID"] in wanted
     }

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from io import StringIO
 from itertools import chain
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import BadCorpus
@@ -26,20 +25,9 @@ def too_long(what: str, text: str) -> str:
     return f"{what} has {len(text):,} characters, at most {MOST_CAPTION:,} are read" * (len(text) > MOST_CAPTION)
 
 
-def check_csv_header(path: Path) -> None:
-    """Read the first line of a text file and refuse what no table's columns can be.
-    Raises BadCorpus for more than MOST_COLUMNS columns or LONGEST characters. What cannot be read at all is left to the
-    reader of the file, which says so."""
-    try:
-        with path.open("rb") as file:
-            line = file.readline(LONGEST + 1)
-    except OSError:
-        return
-    check_columns(line.decode("utf-8", "replace"), where=str(path))
-
-
 def check_columns(text: str, *, where: str) -> None:
-    """Like :func:`check_csv_header`, for the text of a file, or its beginning."""
+    """Refuse what no table's columns can be, by the first line of the text of a file, or of its beginning.
+    Raises BadCorpus for more than MOST_COLUMNS columns or LONGEST characters."""
     end = text.find("\n", 0, LONGEST + 1)
     line = text[: LONGEST + 1] if end < 0 else text[:end]
     count = 1 + max(line.count(between) for between in ",;\t")

@@ -194,6 +194,22 @@ def probe(
     return lambda function: Probe(name, axis, family, expectation, edits, summary, function, **more)
 
 
+def picture_probe(
+    name: str,
+    family: str,
+    summary: str,
+    make: Maker,
+    *,
+    axis: Axis = Axis.SPATIAL,
+    expectation: Expectation = Expectation.INVARIANT,
+    default: bool = False,
+    **more: Any,
+) -> Probe:
+    """Make a probe of the picture, which is no part of the paper's grid where nothing else is said.
+    ``more``: further fields of :class:`Probe`."""
+    return Probe(name, axis, family, expectation, Edits.IMAGE, summary, make, default=default, **more)
+
+
 def caption_probe(
     name: str,
     family: str,

@@ -63,16 +63,6 @@ def words_path(name: str) -> Path:
     return assets_dir() / "words" / name
 
 
-def surface_path(name: str) -> Path:
-    """Path of a table of the surface probes, e.g. ``surface_path("wrappers.csv")``."""
-    return assets_dir() / "surface" / name
-
-
-def backdrops_path(name: str) -> Path:
-    """Path of a table about the backgrounds of composed pictures, e.g. ``backdrops_path("ground.csv")``."""
-    return assets_dir() / BACKDROPS / name
-
-
 def words_fingerprint(folders: Sequence[str] = ("words",)) -> str:
     """Return a short digest of what edits depend on beside the lexicons: tables and the lists of nouns.
     Apart from :func:`lexicons_fingerprint`, so that a run of other probes keeps its own.

@@ -45,61 +45,6 @@ def sweeps_among(names: Iterable[str]) -> dict[tuple[str, str], dict[float, str]
     }
 
 
-_PLAIN = {
-    "identity": "Unedited",
-    "base": "Bare template",
-    "vflip": "Upside down",
-    "hflip": "Mirrored",
-    "null:jpeg95": "JPEG, quality 95",
-    "null:shift1": "One pixel to the right",
-    "null:resize": "Enlarged and back",
-    "reposition-ground-left": "Moved left along the ground",
-    "reposition-ground-right": "Moved right along the ground",
-    "negation": "Negated",
-    "negation:template": "Template, negated",
-    "affirmation:template": "Template, affirmed",
-    "negation:absent": "Absent thing denied",
-    "affirmation:absent": "“No” left out",
-    "drop-nouns": "Nouns removed",
-    "swap-nouns": "Nouns swapped",
-    "repeat-first-noun": "First noun repeated",
-    "mention-order": "Things in another order",
-    "wrong-caption": "Wrong caption",
-    "wrong-picture": "Wrong picture",
-    "distractor": "Absent thing added",
-    "hollow-tail": "Meaningless ending",
-    "colour-word": "Another colour",
-    "colour-word:object": "An object for a colour",
-    "number-word": "Another number",
-    "foil": "Wrong object (FOIL)",
-    "typographic:right": "Right word written in",
-    "typographic:wrong": "Wrong word written in",
-    "typographic:neutral": "Neutral word written in",
-    "caption-form:full-stop": "Full stop changed",
-    "caption-form:capital": "First letter's case",
-    "caption-form:double-blank": "Double space",
-    "frames:half": "Every second frame",
-    "frames:other-video": "Frames of another video",
-    "frames:backwards": "Backwards",
-    "named-entity": "Another place, role or brand",
-    "error-place:start": "Error at the start",
-    "error-place:middle": "Error in the middle",
-    "error-place:end": "Error at the end",
-    "error-place:behind": "Error behind 77 words",
-    "error-place:start-true": "True at the start",
-    "error-place:middle-true": "True in the middle",
-    "error-place:end-true": "True at the end",
-    "error-place:behind-true": "True behind 77 words",
-    "relation:side-true": "True side of two things",
-    "relation:height-true": "True height of two things",
-    "relation:depth-true": "True depth of two things",
-    "relation:side": "Left and right exchanged",
-    "relation:height": "Above and below exchanged",
-    "relation:depth": "Before and behind exchanged",
-    "prototype:prototype": "Prototype",
-    "prototype:knob-wrong": "Detail wrong",
-    "prototype:adversary": "Prototype, detail wrong",
-}
 _FAMILIES = {
     "identity": "Unedited", "base": "Bare template", "null": "Invisible edits", "vertical-flip": "Upside down",
     "horizontal-flip": "Mirrored", "rotation": "Turned", "reposition": "Moved", "reposition-hard": "Moved, hard edge",
@@ -126,6 +71,44 @@ _FAMILIES = {
     "given-picture": "Wrong picture of the suite",
 }  # fmt: skip
 """Family -> its title; what a family of another edit of the same words is called follows from its own."""
+
+_AS_FAMILIES = (
+    "identity base negation drop-nouns swap-nouns repeat-first-noun mention-order distractor hollow-tail number-word "
+    "foil named-entity"
+)
+_PLAIN = {
+    **{name: _FAMILIES[name] for name in _AS_FAMILIES.split()},
+    "vflip": "Upside down",
+    "hflip": "Mirrored",
+    "null:jpeg95": "JPEG, quality 95",
+    "null:shift1": "One pixel to the right",
+    "null:resize": "Enlarged and back",
+    "reposition-ground-left": "Moved left along the ground",
+    "reposition-ground-right": "Moved right along the ground",
+    "negation:template": "Template, negated",
+    "affirmation:template": "Template, affirmed",
+    "negation:absent": "Absent thing denied",
+    "affirmation:absent": "“No” left out",
+    "wrong-caption": "Wrong caption",
+    "wrong-picture": "Wrong picture",
+    "colour-word": "Another colour",
+    "colour-word:object": "An object for a colour",
+    "typographic:right": "Right word written in",
+    "typographic:wrong": "Wrong word written in",
+    "typographic:neutral": "Neutral word written in",
+    "caption-form:full-stop": "Full stop changed",
+    "caption-form:capital": "First letter's case",
+    "caption-form:double-blank": "Double space",
+    "frames:half": "Every second frame",
+    "frames:other-video": "Frames of another video",
+    "frames:backwards": "Backwards",
+    "relation:side": "Left and right exchanged",
+    "relation:height": "Above and below exchanged",
+    "relation:depth": "Before and behind exchanged",
+    "prototype:prototype": "Prototype",
+    "prototype:knob-wrong": "Detail wrong",
+    "prototype:adversary": "Prototype, detail wrong",
+}
 
 _DEEDS = {
     "vertical-flip": "Flipping the picture upside down", "horizontal-flip": "Mirroring the picture",
@@ -155,14 +138,7 @@ CONTRASTS = {
 
 _CORNERS = {"TL": "top left", "TR": "top right", "BL": "bottom left", "BR": "bottom right"}
 _FILLS = {"": "", "hard-": ", hard edge", "telea-": ", smooth fill", "true-": ", true background"}
-_LEXICAL = {
-    "repetition": "Words repeated",
-    "removal": "Words removed",
-    "masking": "Words masked",
-    "jumble": "Words shuffled",
-    "substitution": "Word substituted",
-    "order": "Words in another order",
-}
+_LEXICAL = {name: _FAMILIES[name] for name in ("repetition", "removal", "masking", "jumble", "substitution", "order")}
 _SHUFFLES = {
     "nouns-and-adjectives": "Nouns and adjectives change places",
     "within-trigrams": "Words change places in threes",
@@ -184,6 +160,7 @@ _GROUNDED = {
     "random": "Any other thing",
 }
 _MENTIONS = {"": "", "-absent": ", the last absent", "-negated": ", denied", "-shuffled": ", words shuffled"}
+_ERRORS = {"start": "at the start", "middle": "in the middle", "end": "at the end", "behind": "behind 77 words"}
 _SIZES = {"small": "smaller", "large": "larger"}
 _NESTED = {"share": "Says how much of it, too", "place": "Says where, too"}
 _SOCIETAL = "cultural|economic|gender-colloquial|gender|emotion|occupational"
@@ -218,6 +195,8 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (r"hollow-tail:len(\d+)", lambda m: f"Meaningless ending of {m[1]} word{'' if m[1] == '1' else 's'}"),
     (rf"hollow-tail:({'|'.join(_TAILS)})", lambda m: _TAILS[m[1]]),
     (rf"({'|'.join(_LEXICAL)}):printed", lambda m: f"{_LEXICAL[m[1]]}, as printed"),
+    (rf"error-place:({'|'.join(_ERRORS)})(-true|)", lambda m: f"{'True' if m[2] else 'Error'} {_ERRORS[m[1]]}"),
+    (r"relation:(side|height|depth)-true", lambda m: f"True {m[1]} of two things"),
     (r"compression:(?:quality|q)(\d+)(-444)?", lambda m: f"JPEG, quality {m[1]}{', 4:4:4' if m[2] else ''}"),
     (rf"(?:{_SOCIETAL}):([\w-]+)", lambda m: f"{m[1]} …"),
     (rf"inserted-(?:{_SOCIETAL}):([\w-]+)", lambda m: f"… {m[1]} …"),

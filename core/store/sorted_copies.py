@@ -90,15 +90,13 @@ def attach_copy(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -
         return None
     try:
         connection.execute(f"attach {quoted(str(path))} as {alias} (read_only)")
-    except duckdb.Error:
-        return None
-    try:
         named = connection.execute(f"select text from {alias}.problems order by rowid").fetchall()
         with suppress(OSError):  # a folder that may not be written to: its copies only look unused
             os.utime(path)
         return tuple(text for (text,) in named)
     except duckdb.Error:
-        connection.execute(f"detach {alias}")
+        with suppress(duckdb.Error):  # it may not be attached
+            connection.execute(f"detach {alias}")
         return None
 
 

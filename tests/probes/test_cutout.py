@@ -36,12 +36,12 @@ def test_the_cutout_is_the_tight_box_of_the_mask_with_its_centroid(mask: np.ndar
 @given(mask=MASKS)
 def test_the_ramp_is_linear_in_the_distance_to_the_outside(mask: np.ndarray) -> None:
     depth = distance_transform_edt(np.pad(mask, 1))[1:-1, 1:-1]
-    np.testing.assert_allclose(alpha_ramp(mask, 3), np.minimum(depth / 3, 1), atol=1e-6)
+    np.testing.assert_allclose(alpha_ramp(mask), np.minimum(depth / 3, 1), atol=1e-6)
 
 
 def test_the_ramp_rises_in_three_steps() -> None:
     assert FEATHER == 3
-    np.testing.assert_allclose(alpha_ramp(np.ones((9, 9), bool), FEATHER)[4, :5], [1 / 3, 2 / 3, 1, 1, 1], atol=1e-6)
+    np.testing.assert_allclose(alpha_ramp(np.ones((9, 9), bool))[4, :5], [1 / 3, 2 / 3, 1, 1, 1], atol=1e-6)
 
 
 @given(mask=MASKS, right=st.integers(-13, 13), down=st.integers(-13, 13))

@@ -17,8 +17,9 @@ from core.probes.base import Variant
 from core.probes.families.ground import SIDES, groundless
 from core.probes.registry import catalogue
 from core.probes.scene import Scene
-from core.probes.tables import backdrops_path, read_table
+from core.probes.tables import BACKDROPS, read_table
 from core.seeds import stream
+from core.settings import assets_dir
 from tests.probes.painted import SUBJECT, neighbour, paint
 
 
@@ -85,7 +86,8 @@ def test_a_background_with_a_ground_or_that_nobody_named_goes_by_the_picture(bac
 
 
 def test_the_table_says_of_every_background_whether_it_has_a_ground() -> None:
-    named = [row["backdrop"] for row in read_table(backdrops_path("ground.csv"), ("backdrop", "ground", "shows"))]
+    rows = read_table(assets_dir() / BACKDROPS / "ground.csv", ("backdrop", "ground", "shows"))
+    named = [row["backdrop"] for row in rows]
     assert sorted(named) == sorted(PLACES)
     # a ground in perspective has something far behind it
     assert {name for name in PLACES if name not in groundless()} == {

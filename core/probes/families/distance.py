@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
+from core.probes.base import Probe, Subject, Variant, picture_probe
 from core.probes.families.reposition import Place, compose, is_free, is_inside
 from core.probes.scene import Scene
 from core.probes.words.mentions import PLACES
@@ -31,16 +31,6 @@ def _position(radius: float, angle: int) -> Probe:
     name = f"distance:{radius:.1f}" + (f"@{angle:03d}" if radius else "")
     where = f"at {radius:.1f} of the way to the edge, towards {angle}°" if radius else "at the centre"
 
-    @probe(
-        name=name,
-        axis=Axis.SPATIAL,
-        family="distance",
-        edits=Edits.IMAGE,
-        summary=f"The object stands {where} of its own background, at the same size.",
-        source="paper A, section A.4 (distance to the centre)",
-        default=False,
-        moves=PLACES,
-    )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         height, width = scene.pixels.shape[:2]
         x = (width - 1) / 2 + radius * width / 2 * math.cos(math.radians(angle))
@@ -56,7 +46,9 @@ def _position(radius: float, angle: int) -> Probe:
         facts = {**made.facts, "angle": float(angle), "radius": realised}
         return replace(made, diagnostics={**made.diagnostics, "radius": realised}, facts=facts)
 
-    return make
+    summary = f"The object stands {where} of its own background, at the same size."
+    source = "paper A, section A.4 (distance to the centre)"
+    return picture_probe(name, "distance", summary, make, source=source, moves=PLACES)
 
 
 GRID = (_position(0.0, 0), *(_position(radius, angle) for radius in RADII[1:] for angle in ANGLES))

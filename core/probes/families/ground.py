@@ -15,11 +15,12 @@ from types import MappingProxyType
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
+from core.probes.base import Probe, Subject, Variant, picture_probe
 from core.probes.families.reposition import LEAST_ROOM, TRIES, Place, compose, is_free, pull_in
 from core.probes.scene import Scene
-from core.probes.tables import backdrops_path, read_table
+from core.probes.tables import BACKDROPS, read_table
 from core.probes.words.mentions import SIDE, SPOT
+from core.settings import assets_dir
 
 ALONG_GROUND = "reposition-ground"  # the family
 
@@ -62,7 +63,7 @@ def groundless(path: Path | None = None) -> Mapping[str, str]:
     """Read which backgrounds have no ground: name -> what they show instead.
     Raises InvalidInput naming the line that says neither yes nor no, stands twice, or does not say what is shown."""
     found: dict[str, str | None] = {}
-    for row in read_table(path or backdrops_path("ground.csv"), ("backdrop", "ground", "shows")):
+    for row in read_table(path or assets_dir() / BACKDROPS / "ground.csv", ("backdrop", "ground", "shows")):
         name = row.required("backdrop")
         if name in found:
             row.fail(f"the backdrop {name!r} stands twice; keep one line")
@@ -73,22 +74,14 @@ def groundless(path: Path | None = None) -> Mapping[str, str]:
 def _along_ground(side: str) -> Probe:
     name = f"{ALONG_GROUND}-{side}"
 
-    @probe(
-        name=name,
-        axis=Axis.SPATIAL,
-        family=ALONG_GROUND,
-        edits=Edits.IMAGE,
-        summary=f"The object moves to the {side} along the line that it stands on, at the same size.",
-        source="paper A, section A.4, kept to the object's own ground",
-        default=False,
-        moves=(SIDE, SPOT),
-    )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         place = find_place_on_ground(scene, side, rng)
         made = compose(scene, name, place, notes=(f"Moved by {abs(place.right)} px along its ground line.",))
         return replace(made, facts={**made.facts, "side": side, "redrawn": place.tries})
 
-    return make
+    summary = f"The object moves to the {side} along the line that it stands on, at the same size."
+    source = "paper A, section A.4, kept to the object's own ground"
+    return picture_probe(name, ALONG_GROUND, summary, make, source=source, moves=(SIDE, SPOT))
 
 
 ALONG = tuple(_along_ground(side) for side in SIDES)

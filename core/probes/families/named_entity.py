@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.base import FALSITY, HUMAN, PRESUMED, Axis, Edits, Expectation, Subject, Variant, probe
+from core.probes.base import FALSITY, PRESUMED, Subject, Variant, caption_probe
 from core.probes.scene import Scene
 from core.probes.tables import read_table, words_path
 from core.probes.words.caption_language import check_english
@@ -91,19 +91,7 @@ def _found(found: Sequence[Word]) -> Iterator[tuple[int, int, Entity]]:
             place += 1
 
 
-@probe(
-    name="named-entity",
-    axis=Axis.SEMANTIC,
-    family="named-entity",
-    edits=Edits.CAPTION,
-    summary="In a human caption a place, a person's role or a brand gives way to its like, which no caption names.",
-    expectation=Expectation.DIRECTIONAL,
-    source="ours, after GoodNews (CVPR 2019)",
-    default=False,
-    subjects=(HUMAN,),
-)
-def named_entity(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-    """Replace one of the caption's entities."""
+def _make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
     caption = check_english(subject)
     there = entities(caption)
     if not there:
@@ -117,3 +105,7 @@ def named_entity(scene: Scene, subject: Subject, rng: np.random.Generator) -> Va
     chosen = left[int(rng.integers(len(left)))]
     facts = {"kind": kind, "replaced": mention.label, "by": chosen, FALSITY: PRESUMED}
     return Variant("named-entity", caption=replaced(caption, mention, chosen), facts=facts)
+
+
+_SAYS = "In a human caption a place, a person's role or a brand gives way to its like, which no caption names."
+named_entity = caption_probe("named-entity", "named-entity", _SAYS, _make, source="ours, after GoodNews (CVPR 2019)")

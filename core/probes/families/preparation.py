@@ -21,7 +21,7 @@ from PIL import Image
 from core.corpora.images import check_rgb
 from core.corpora.schema import Box
 from core.errors import InvalidInput, ProbeRejected
-from core.probes.base import SUBJECTS, Axis, Edits, Probe, Subject, Variant, probe
+from core.probes.base import SUBJECTS, Axis, Expectation, Probe, Subject, Variant, caption_probe, picture_probe
 from core.probes.families.spatial import image_probe
 from core.probes.pixels import edits as image_edits
 from core.probes.pixels.edits import Move, follow
@@ -119,15 +119,6 @@ _HOW = {
 
 
 def _shrinking(name: str, summary: str, target: Target, resampler: str) -> Probe:
-    @probe(
-        name=f"resampling:{name}",
-        axis=Axis.SURFACE,
-        family="resampling",
-        edits=Edits.IMAGE,
-        summary=summary,
-        source="what loaders do before a metric",
-        default=False,
-    )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         tall, wide = scene.pixels.shape[:2]
         width, height = target.size(wide, tall)
@@ -140,7 +131,8 @@ def _shrinking(name: str, summary: str, target: Target, resampler: str) -> Probe
         facts: dict[str, str | float] = {"resampler": resampler, "width": float(width), "height": float(height)}
         return Variant(f"resampling:{name}", pixels=pixels, object_box=box, object_mask=mask, facts=facts)
 
-    return make
+    source = "what loaders do before a metric"
+    return picture_probe(f"resampling:{name}", "resampling", summary, make, axis=Axis.SURFACE, source=source)
 
 
 def _compressed(name: str, kept: str, *, quality: int, chroma: str = "4:2:0") -> Probe:
@@ -217,23 +209,22 @@ FORMS: Mapping[str, tuple[str, Callable[[str, str], str]]] = MappingProxyType(
 def _form(name: str) -> Probe:
     summary, dress = FORMS[name]
 
-    @probe(
-        name=f"caption-form:{name}",
-        axis=Axis.SURFACE,
-        family="caption-form",
-        edits=Edits.CAPTION,
-        summary=summary,
-        source="what captioners and tokenisers differ in",
-        default=False,
-        subjects=SUBJECTS,
-    )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         caption = dress(subject.caption, subject.language)
         if caption == subject.caption:
             raise ProbeRejected("unchanged", f"caption-form:{name} leaves {subject.caption!r} as it was")
         return Variant(f"caption-form:{name}", caption=caption)
 
-    return make
+    return caption_probe(
+        f"caption-form:{name}",
+        "caption-form",
+        summary,
+        make,
+        axis=Axis.SURFACE,
+        expectation=Expectation.INVARIANT,
+        source="what captioners and tokenisers differ in",
+        subjects=SUBJECTS,
+    )
 
 
 RESAMPLED = (

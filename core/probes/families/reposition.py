@@ -10,7 +10,7 @@ import numpy as np
 
 from core.corpora.schema import Box, Mask
 from core.errors import ProbeRejected
-from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
+from core.probes.base import Probe, Subject, Variant, picture_probe
 from core.probes.pixels.cutout import Cutout, bg_delta, fill_ratio, put_down, seam_energy, texture_ratio
 from core.probes.pixels.inpainting import Fill, Plate
 from core.probes.scene import Scene
@@ -151,12 +151,7 @@ class _Way:
 
 _WAYS = (
     _Way("reposition", "with a feathered edge", "paper A, section A.4 (Algorithm 1)"),
-    _Way(
-        "reposition-hard",
-        "cut hard, without feathering",
-        "paper A, section A.8 (Table 2)",
-        feather=False,
-    ),
+    _Way("reposition-hard", "cut hard, without feathering", "paper A, section A.8 (Table 2)", feather=False),
     _Way(
         "reposition-telea",
         "its old place filled smoothly",
@@ -177,20 +172,6 @@ _WORDS = {"TL": "top left", "TR": "top right", "BL": "bottom left", "BR": "botto
 def _reposition(anchor: str, way: _Way) -> Probe:
     name = f"{way.family}-{anchor}"
 
-    @probe(
-        name=name,
-        axis=Axis.SPATIAL,
-        family=way.family,
-        edits=Edits.IMAGE,
-        summary=f"The object moves to the {_WORDS[anchor]} quadrant of its own background, {way.said}, at the same "
-        "size.",
-        source=way.source,
-        default=way is _WAYS[0],
-        draws=f"reposition-{anchor}",
-        moves=PLACES,
-        needs=way.needs,
-        selector="" if way is _WAYS[0] else way.family,
-    )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         place = find_place(scene, anchor, rng)
         where = "at its anchor" if place.tries == 0 else f"after {place.tries} of {TRIES} jittered tries"
@@ -198,7 +179,19 @@ def _reposition(anchor: str, way: _Way) -> Probe:
         made = compose(scene, name, place, feather=way.feather, plate=plate, notes=(f"Placed {where}.",))
         return replace(made, facts={**made.facts, "anchor": anchor, "redrawn": place.tries})
 
-    return make
+    where = f"the {_WORDS[anchor]} quadrant of its own background"
+    return picture_probe(
+        name,
+        way.family,
+        f"The object moves to {where}, {way.said}, at the same size.",
+        make,
+        source=way.source,
+        default=way is _WAYS[0],
+        draws=f"reposition-{anchor}",
+        moves=PLACES,
+        needs=way.needs,
+        selector="" if way is _WAYS[0] else way.family,
+    )
 
 
 MOVED = tuple(_reposition(anchor, way) for way in _WAYS for anchor in ANCHORS)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
+from core.probes.base import Axis, Edits, Expectation, Probe, Subject, Variant, picture_probe
 from core.probes.pixels import edits as image_edits
 from core.probes.pixels.edits import Move, follow
 from core.probes.scene import Scene
@@ -35,7 +35,6 @@ def image_probe(
     ``move``: how the object's box and mask follow the edit; None where nothing moves.
     ``more``: further fields of :class:`core.probes.base.Probe`."""
 
-    @probe(name=name, axis=axis, family=family, edits=Edits.IMAGE, summary=summary, framewise=True, **more)
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         box, mask = follow(move, scene)
         whole, told = scene.item.mask, dict[str, float]()
@@ -43,7 +42,7 @@ def image_probe(
             told = {"object_kept": min(1.0, 0.0 if mask is None else mask.area / whole.area)}
         return Variant(name, edit(scene.pixels), object_box=box, object_mask=mask, diagnostics=told)
 
-    return make
+    return Probe(name, axis, family, Expectation.INVARIANT, Edits.IMAGE, summary, make, framewise=True, **more)
 
 
 FLIPS = (
@@ -157,19 +156,6 @@ SWEEPS: Mapping[str, Sweep] = MappingProxyType(
 def _point(family: str, sweep: Sweep, strength: float) -> Probe:
     name = f"{family}:{sweep.fact}{strength:g}"
 
-    @probe(
-        name=name,
-        axis=sweep.axis,
-        family=family,
-        edits=Edits.IMAGE,
-        summary=f"{sweep.says.format(f'{strength:g}{measured_in(sweep.fact)[1]}')}; it shows the same.",
-        source="how far paper A, section 3.2, would have to go",
-        default=False,
-        control=family == "blur",
-        selector=SWEEP,
-        draws=f"{SWEEP}:{family}",
-        moves=sweep.moves,
-    )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         way = 1 if rng.random() < 0.5 else -1
         pixels, move = sweep.edit(scene.pixels, strength, way)
@@ -177,7 +163,18 @@ def _point(family: str, sweep: Sweep, strength: float) -> Probe:
         facts = {sweep.fact: float(strength), "way": float(way)}
         return Variant(name, pixels=pixels, object_box=box, object_mask=mask, facts=facts)
 
-    return make
+    return picture_probe(
+        name,
+        family,
+        f"{sweep.says.format(f'{strength:g}{measured_in(sweep.fact)[1]}')}; it shows the same.",
+        make,
+        axis=sweep.axis,
+        source="how far paper A, section 3.2, would have to go",
+        control=family == "blur",
+        selector=SWEEP,
+        draws=f"{SWEEP}:{family}",
+        moves=sweep.moves,
+    )
 
 
 POINTS = tuple(_point(family, sweep, strength) for family, sweep in SWEEPS.items() for strength in sweep.points)

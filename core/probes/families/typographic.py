@@ -15,7 +15,7 @@ import numpy as np
 
 from core.corpora.images import check_rgb
 from core.errors import NotAvailable, ProbeRejected
-from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
+from core.probes.base import Axis, Probe, Subject, Variant, picture_probe
 from core.probes.pixels.text_reader import WRITTEN_IN, text_reader
 from core.probes.scene import Scene, boxed
 from core.probes.words.categories import another_kind
@@ -113,16 +113,6 @@ _SAYS = {
 
 
 def _written(kind: str) -> Probe:
-    @probe(
-        name=f"{WRITTEN_IN}:{kind}",
-        axis=Axis.SURFACE,
-        family=WRITTEN_IN,
-        edits=Edits.IMAGE,
-        summary=f"In a corner of the picture stands {_SAYS[kind]}; it shows the same objects.",
-        source="typographic attacks: Goh et al., Distill 2021",
-        default=False,
-        draws="absent-category",
-    )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         word = NEUTRAL
         if kind != "neutral":
@@ -133,7 +123,9 @@ def _written(kind: str) -> Probe:
         facts: dict[str, str | float] = {"word": word, "plate": area, **_held(scene)}
         return Variant(f"{WRITTEN_IN}:{kind}", pixels=pixels, object_box=box, object_mask=mask, facts=facts)
 
-    return make
+    name, source = f"{WRITTEN_IN}:{kind}", "typographic attacks: Goh et al., Distill 2021"
+    summary = f"In a corner of the picture stands {_SAYS[kind]}; it shows the same objects."
+    return picture_probe(name, WRITTEN_IN, summary, make, axis=Axis.SURFACE, source=source, draws="absent-category")
 
 
 def _held(scene: Scene) -> dict[str, str]:

@@ -15,12 +15,13 @@ from types import MappingProxyType
 import numpy as np
 
 from core.errors import InvalidInput, ProbeRejected
-from core.probes.base import SUBJECTS, Axis, Edits, Probe, Subject, Variant, probe
+from core.probes.base import SUBJECTS, Axis, Expectation, Probe, Subject, Variant, caption_probe
 from core.probes.scene import Scene
-from core.probes.tables import read_table, surface_path
+from core.probes.tables import read_table
 from core.probes.words.caption_language import check_english
 from core.probes.words.caption_words import closed_words, holds_clause
 from core.probes.words.grammar import within_sentence
+from core.settings import assets_dir
 
 PHRASE, SENTENCE, ANY = "phrase", "sentence", "any"
 """What a wrapper takes: noun phrases alone, sentences alone, or both."""
@@ -59,7 +60,8 @@ def wrappers(path: Path | None = None) -> tuple[Wrapper, ...]:
     """Read ``assets/surface/wrappers.csv``, the shortest first.
     Raises InvalidInput naming the line that adds no word, or stands twice."""
     found: dict[str, Wrapper] = {}
-    for row in read_table(path or surface_path("wrappers.csv"), ("name", "takes", "before", "after")):
+    table = path or assets_dir() / "surface" / "wrappers.csv"
+    for row in read_table(table, ("name", "takes", "before", "after")):
         wrapper = Wrapper(
             row.required("name"), row.one_of("takes", (PHRASE, SENTENCE, ANY)), row["before"], row["after"]
         )
@@ -129,16 +131,6 @@ def _wrapped(wrapper: Wrapper) -> Probe:
     name = f"verbosity:{wrapper.name}"
     around = f"{wrapper.before} …{'' if wrapper.after[:1] in ('', ',') else ' '}{wrapper.after}".strip()
 
-    @probe(
-        name=name,
-        axis=Axis.SURFACE,
-        family="verbosity",
-        edits=Edits.CAPTION,
-        summary=f"Words that say nothing of the picture stand around the caption: {around!r}.",
-        source="length without content; 'A photo depicts', the prefix of CLIPScore and PAC-S, among them",
-        default=False,
-        subjects=SUBJECTS,
-    )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         caption = check_english(subject)
         if wrapper.takes in _MISSED:
@@ -147,7 +139,16 @@ def _wrapped(wrapper: Wrapper) -> Probe:
                 raise ProbeRejected(code, f"{caption!r} is {what}, so it does not read on beside {around!r}")
         return Variant(name, caption=wrapper.around(caption), facts={"words": float(wrapper.words)})
 
-    return make
+    return caption_probe(
+        name,
+        "verbosity",
+        f"Words that say nothing of the picture stand around the caption: {around!r}.",
+        make,
+        axis=Axis.SURFACE,
+        expectation=Expectation.INVARIANT,
+        source="length without content; 'A photo depicts', the prefix of CLIPScore and PAC-S, among them",
+        subjects=SUBJECTS,
+    )
 
 
 WRAPPED = tuple(_wrapped(each) for each in wrappers())

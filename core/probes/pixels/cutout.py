@@ -143,11 +143,11 @@ class Cutout:
         return (rows, columns), near
 
 
-def cut_out(pixels: np.ndarray, mask: np.ndarray, *, feather: int = FEATHER) -> Cutout:
+def cut_out(pixels: np.ndarray, mask: np.ndarray) -> Cutout:
     """Cut an object out of its image.
     ``pixels``: uint8 RGB [H, W, 3]. ``mask``: boolean [H, W], with at least one pixel.
-    ``feather``: length of the alpha ramp in pixels. It lies inside the mask, so nothing of the old background is
-    carried along; the ring of SeamE lies outside and does not see it."""
+    The alpha ramp lies inside the mask, so nothing of the old background is carried along; the ring of SeamE lies
+    outside and does not see it."""
     left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
     inside = slice(top, top + height), slice(left, left + width)
     crop = np.ascontiguousarray(mask[inside])
@@ -155,15 +155,15 @@ def cut_out(pixels: np.ndarray, mask: np.ndarray, *, feather: int = FEATHER) -> 
     centroid = left + moments["m10"] / moments["m00"], top + moments["m01"] / moments["m00"]
     around = cv2.copyMakeBorder((~crop).view(np.uint8), SIGHT, SIGHT, SIGHT, SIGHT, cv2.BORDER_CONSTANT, value=1)
     away = cv2.distanceTransform(around, cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
-    return Cutout(left, top, pixels[inside], crop, alpha_ramp(crop, feather), away, centroid)
+    return Cutout(left, top, pixels[inside], crop, alpha_ramp(crop), away, centroid)
 
 
-def alpha_ramp(mask: np.ndarray, feather: int) -> np.ndarray:
-    """Return min(d / feather, 1), d the distance in pixels to the nearest pixel outside the mask (float32 [h, w]).
+def alpha_ramp(mask: np.ndarray) -> np.ndarray:
+    """Return min(d / FEATHER, 1), d the distance in pixels to the nearest pixel outside the mask (float32 [h, w]).
     What lies beyond the array counts as outside, so an object that its image's border cuts is feathered there too."""
     padded = cv2.copyMakeBorder(mask.view(np.uint8), 1, 1, 1, 1, cv2.BORDER_CONSTANT, value=0)
     depth = cv2.distanceTransform(padded, cv2.DIST_L2, cv2.DIST_MASK_PRECISE)[1:-1, 1:-1]
-    return np.minimum(depth / max(feather, 1), 1.0, dtype=np.float32)
+    return np.minimum(depth / FEATHER, 1.0, dtype=np.float32)
 
 
 def put_down(background: np.ndarray, cutout: Cutout, right: int, down: int, *, feather: bool = True) -> np.ndarray:

@@ -32,7 +32,6 @@ class Article:
     # first, size: where it stands, and how many words it has
     first: int
     size: int
-    said: str  # in lower case
     cells: tuple[Cell, ...]  # what it may be, the likeliest first
     after: str = ""  # the adjective between it and the noun; empty where there is none
     # nouns of one number may stand for each other within it: a French partitive is of what is not counted, and a
@@ -126,7 +125,7 @@ def _before(found: Sequence[Word], spans: Sequence[Phrase], place: int, language
                 if _form((language, *cell[:2]), cell[2], found[end].core) == said
             )
             if end >= size and cells and not any(word.trail for word in found[end - size : end]):
-                here = Article(end - size, size, said, cells, found[end].core if end < first else "")
+                here = Article(end - size, size, cells, found[end].core if end < first else "")
                 if language == "de":
                     here = _in_case(found, spans, place, here)
                 if language == "fr" and cells[0][0] == "of the":  # *du* after no noun: a part of what is not counted

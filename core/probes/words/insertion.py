@@ -160,7 +160,7 @@ def insert_word(caption: str, label: str, category: str | None, word: Modifier) 
         raise ProbeRejected("part-of-speech", told)
     if owner.name in GENDER_FAMILIES and not word.control and (other := GENDERED.search(caption)):
         raise ProbeRejected("contradiction", f"the caption says {other[0]!r}, which {word.word!r} may contradict")
-    return place, _insert(place, word)
+    return place, place.insert(word.word, before_adjectives=word.family in BEFORE_ADJECTIVES)
 
 
 def length_matched_in(
@@ -180,12 +180,9 @@ def length_matched_in(
     'inserted-cultural:ordinary'
     """
     place = noun_place(caption, label)
-    controls = accepted_controls(place.phrase, family_name)
-    closest = closest_control(
-        controls, modified, lambda word: _insert(place, family(family_name).get(word)).text, count_tokens=count_tokens
-    )
-    return f"{PREFIX}{closest.probe}"
+    controls, early = accepted_controls(place.phrase, family_name), family_name in BEFORE_ADJECTIVES
 
+    def write(word: str) -> str:
+        return place.insert(word, before_adjectives=early).text
 
-def _insert(place: NounPlace, word: Modifier) -> Inserted:
-    return place.insert(word.word, before_adjectives=word.family in BEFORE_ADJECTIVES)
+    return f"{PREFIX}{closest_control(controls, modified, write, count_tokens=count_tokens).probe}"

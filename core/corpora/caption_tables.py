@@ -425,8 +425,9 @@ def unlike(systems: Sequence[System]) -> tuple[System, ...]:
 
 
 def _is_number(text: str) -> bool:
+    """Whether a cell is a number, or holds something without a letter: ``0,512``, ``51 %``, a date."""
     try:
         float(text)
     except ValueError:
-        return False
+        return bool(text.strip()) and not any(map(str.isalpha, text))
     return True

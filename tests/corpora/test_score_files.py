@@ -370,6 +370,8 @@ def test_a_picture_is_told_by_its_own_number_and_not_by_that_of_the_caption() ->
         ("a.csv", b"image,A\n1,x\n1,y\n", "line 3: '1' was there before"),
         ("a.csv", b"image,A\n,x\n", "line 2"),
         ("a.csv", b"image,A\n1,0.71\n2,1e-3\n", "holds numbers such as '0.71'"),
+        ("a.csv", b"image;A;B\n1;a dog;0,71\n2;a cat;0,512\n", "column 'B' holds numbers such as '0,71'"),
+        ("a.csv", b"image,A,B\n1,a dog,71 %\n2,a cat,51 %\n", "column 'B' holds numbers such as '71 %'"),
         ("a.csv", b'image,A\n1,"x\n', "line"),
         ("a.doc", b"", "is of no kind"),
     ],

@@ -18,8 +18,9 @@ from typing import Any
 
 import pandas as pd
 
-from core.corpora.corpus_files import decoded
-from core.corpora.table_cells import Cells
+from core.corpora.corpus_files import decimal, decoded
+from core.corpora.corpus_files import key as named_key
+from core.corpora.table_cells import Cells, pointed
 from core.errors import BadCorpus, InvalidInput
 from core.features.human.kinds import Kind, Value
 from core.features.human.ledger import Ledger
@@ -33,6 +34,7 @@ MOST_BYTES = 32 * 2**20
 MOST_ROWS = 200_000
 READ = (*FORMATS, "jsonl")  # endings of files that votes are read from
 NEEDED = ("annotator", "id")
+_NUMBERS = ("seconds", "client_time")
 
 Row = dict[str, Any]
 
@@ -187,7 +189,9 @@ def _table(data: bytes, ending: str, name: str) -> pd.DataFrame:
     if twice := [each for each, count in Counter(cells.header).items() if each and count > 1]:
         raise InvalidInput(f"column {twice[0][:60]!r} stands twice; keep one")
     rows = [row for _, row in islice(cells.rows(), MOST_ROWS + 1)]
-    return pd.DataFrame(rows, columns=cells.header, dtype=str).map(exact)
+    table = pd.DataFrame(rows, columns=cells.header, dtype=str).map(exact)
+    numbers = [column for column in _NUMBERS if column in table]
+    return table.assign(**{column: [pointed(cell, cells.between) for cell in table[column]] for column in numbers})
 
 
 def _line(line: bytes, number: int) -> Any:
@@ -199,7 +203,7 @@ def _line(line: bytes, number: int) -> Any:
 
 def _annotator(study: Study, row: Mapping[str, Any]) -> str:
     """Id of a row's annotator here."""
-    told = _text(row, "annotator").strip()
+    told = named_key(_text(row, "annotator").strip()) or ""
     if says_nothing(told) or len(told) > 60 or not told.isprintable():
         raise InvalidInput(f"an annotator's name has 1 to 60 printable characters, got {told[:80]!r}")
     if _text(row, "study") not in ("", study.id):
@@ -211,6 +215,7 @@ def _annotator(study: Study, row: Mapping[str, Any]) -> str:
 def _checked(study: Study, row: Mapping[str, Any], annotator: str) -> dict[str, Any]:
     """One vote of known shape, or a sentence."""
     item_id, _, beside = _text(row, "id").partition(":")
+    item_id = named_key(item_id) or ""
     item = study.definition.item(item_id.zfill(4) if item_id.isdigit() else item_id)
     left = beside or _text(row, "left") or ("" if item.shows == "pair" else item.shows)
     if left not in (("original", "variant") if item.shows == "pair" else (item.shows,)):
@@ -229,7 +234,7 @@ def _checked(study: Study, row: Mapping[str, Any], annotator: str) -> dict[str, 
     here = study.state().annotators.get(annotator)
     if here is not None and not here.imported and _differs(study.state(), told):
         raise InvalidInput(f"{annotator} was invited here and said something else of item {item.id} here")
-    numbers = {name: _number(row, name) for name in ("seconds", "client_time")}
+    numbers = {name: _number(row, name) for name in _NUMBERS}
     own = {"comment": _text(row, "comment")[:COMMENT_LIMIT], WHEN: row.get(WHEN) or "", VERSION_OF: row.get(VERSION_OF)}
     return told | numbers | own
 
@@ -303,8 +308,8 @@ def _text(row: Mapping[str, Any], name: str) -> str:
 
 def _number(row: Mapping[str, Any], name: str) -> float | None:
     try:
-        value = float(row.get(name) or math.nan)
-    except (TypeError, ValueError):
+        value = decimal(row.get(name) or math.nan)
+    except (TypeError, ValueError, OverflowError):
         return None
     return value if math.isfinite(value) and value >= 0 else None
 

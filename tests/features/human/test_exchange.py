@@ -120,6 +120,17 @@ def test_votes_come_as_spreadsheets_write_them(study: Study, between: str, encod
     assert (row["original"], row["variant"], row["preferred"]) == (1, 1, "tie")
 
 
+@pytest.mark.parametrize("between", [";", "\t"])
+def test_a_column_of_numbers_with_gaps_and_a_decimal_comma_say_the_same(study: Study, between: str) -> None:
+    """pandas writes whole numbers of such a column with a point; the second row repeats the first vote."""
+    head = HEAD.strip() + ",seconds\n"
+    told = (head + "7,1,original,1,1,tie,12@345\n7.0,1.0,original,1.0,1,tie,0@5\n").replace(",", between)
+    taken = import_votes(study, told.replace("@", ",").encode("utf-8-sig"), name="v.csv")
+    assert (taken.count, len(taken.told)) == (1, 1)
+    row = vote_table(study).set_index(["annotator", "id"]).loc[("x-7", "0001")]
+    assert (row["original"], row["variant"], row["preferred"], row["seconds"]) == (1, 1, "tie", 12.345)
+
+
 @pytest.mark.parametrize("no", ["False", "no", "0", "0.0", "NA", "nan", "None", "", "N", "<NA>"])
 def test_a_cell_that_says_no_or_nothing_is_no_skip(study: Study, no: str) -> None:
     head = HEAD.strip() + ",skipped,withdrawn\n"

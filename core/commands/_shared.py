@@ -230,13 +230,11 @@ def print_json(value: object) -> None:
     typer.echo(json_text(value))
 
 
-def json_text(value: object, *, indent: int | None = 2, sort_keys: bool = False) -> str:
+def json_text(value: object, *, indent: int | None = 2) -> str:
     """Return a value as strict JSON: what is not a number becomes null."""
     import json
 
-    return json.dumps(
-        _strict(value), indent=indent, sort_keys=sort_keys, ensure_ascii=False, allow_nan=False, default=str
-    )
+    return json.dumps(_strict(value), indent=indent, ensure_ascii=False, allow_nan=False, default=str)
 
 
 def _strict(value: object) -> object:

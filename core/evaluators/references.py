@@ -48,6 +48,12 @@ def harmonic_mean(score: float, likeness: float) -> float:
     return 2 * score * likeness / both if both > 0 else 0.0
 
 
+def with_closest(score: float, cosines: np.ndarray) -> float:
+    """The harmonic mean of a score and max(max of the cosines with references, 0); NaN where either is missing."""
+    known = cosines[np.isfinite(cosines)]
+    return harmonic_mean(score, max(float(known.max()), 0.0)) if len(known) and np.isfinite(score) else np.nan
+
+
 class Referenced(Evaluator):
     """Scores pairs against references: S(x, c, R). Its spec says ``takes_references``."""
 
@@ -75,10 +81,7 @@ class ReferencedDualEncoder(DualEncoder, Referenced):
         own = self.combine(image_embeddings, caption_embeddings)
         scores = np.full(len(own), np.nan)
         for row, (caption, others) in enumerate(zip(caption_embeddings, references, strict=True)):
-            likeness = (others.double() @ caption.double()).numpy()
-            likeness = likeness[np.isfinite(likeness)]
-            if len(likeness) and np.isfinite(own[row]):
-                scores[row] = harmonic_mean(float(own[row]), max(float(likeness.max()), 0.0))
+            scores[row] = with_closest(float(own[row]), (others.double() @ caption.double()).numpy())
         return scores
 
     def score(

@@ -170,7 +170,9 @@ def _discovered() -> Catalogue[type[Evaluator]]:
         "evaluator",
         package="core.evaluators.metrics",
         group="invariscope.evaluators",
-        accept=lambda value: [(value.spec.name, value)] if _is_evaluator(value) else [],
+        accept=lambda value: [
+            (each.spec.name, each) for each in (value if isinstance(value, tuple) else (value,)) if _is_evaluator(each)
+        ],
     )
 
 

@@ -14,7 +14,7 @@ from core.corpora.labels import languages_by_script
 from core.errors import BadImage, InvalidInput
 from core.evaluators.base import BATCH_SIZE, DualEncoder, Evaluator, EvaluatorSpec
 from core.evaluators.pool import Pool
-from core.evaluators.references import Referenced, harmonic_mean
+from core.evaluators.references import Referenced, with_closest
 from core.evaluators.scoring import score_pairs_with_errors
 from core.yes_no import seen
 
@@ -127,10 +127,10 @@ def _with_references(
         vectors |= zip(part, np.asarray(evaluator.encode_captions(part), dtype=np.float64), strict=True)
     found = []
     for line, score in zip(lines, scores, strict=True):
-        likeness = [float(vectors[line.caption] @ vectors[each]) for each in line.references if score.score is not None]
-        comparable = [max(value, 0.0) for value in likeness if math.isfinite(value)]
-        if score.score is not None and comparable:
-            score = replace(score, with_references=harmonic_mean(score.score, max(comparable)))
+        if score.score is not None and line.references:
+            cosines = np.array([vectors[line.caption] @ vectors[each] for each in line.references])
+            both = with_closest(score.score, cosines)
+            score = replace(score, with_references=None if math.isnan(both) else both)
         found.append(score)
     return found
 

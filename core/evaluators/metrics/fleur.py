@@ -12,7 +12,7 @@ from core.evaluators.generative import Answer, Generative
 from core.evaluators.network.rubrics import is_bound
 from core.evaluators.references import Referenced, among_referenced, check_references
 from core.evaluators.towers.preprocessing import padded_square
-from core.evaluators.weights.catalogue import described
+from core.evaluators.weights.catalogue import described, likewise
 from core.probes.rejections import coded
 
 MOST_TOKENS = 8  # of an answer: a score is four characters; what has not ended by then is cut and no score
@@ -52,7 +52,10 @@ def _joined(text: str) -> str:
     return coded("answer-one-token", f"the model wrote several digits as one token: {text[:60]!r}")
 
 
-class _Fleur(Generative):
+@described("fleur")
+class Fleur(Generative):
+    """LLaVA-1.5, asked for a score, without references."""
+
     def _prepare(self) -> None:
         self._digits = [self._model.token(str(digit)) for digit in range(10)]
         mean = getattr(self._model.processor.image_processor, "image_mean", (0.5, 0.5, 0.5))
@@ -77,18 +80,11 @@ class _Fleur(Generative):
         return self.read(answers, lambda answer: smoothed(answer, self._digits))
 
 
-@described("fleur")
-class Fleur(_Fleur):
-    """LLaVA-1.5-13B, asked for a score, without references."""
-
-
-@described("fleur-7b")
-class Fleur7B(Fleur):
-    """The same on LLaVA-1.5-7B."""
+FLEUR_7B = likewise(Fleur, "fleur-7b")
 
 
 @described("reffleur")
-class RefFleur(_Fleur, Referenced):
+class RefFleur(Fleur, Referenced):
     """FLEUR that is shown the references, too.
     Source: Lee et al., *FLEUR*, ACL 2024, section 3.3; https://github.com/Yebin46/FLEUR (reffleur.py)."""
 
@@ -114,7 +110,8 @@ class RefFleur(_Fleur, Referenced):
 RATINGS = (1, 2, 3, 4)
 
 
-class _Rated(Generative):
+@described("protoscore")
+class ProtoScore(Generative):
     """Expected rating over the tokens 1 to 4 right after ``{"score": ``, brought to [0, 1].
     The paper prints a normalised score, and neither the prompt that its metric is asked nor how the score is read off
     the model. Here it is asked as the paper's GPT judges are; this reading needs one forward pass and keeps the model's
@@ -140,11 +137,5 @@ class _Rated(Generative):
         return shares
 
 
-@described("protoscore")
-class ProtoScore(_Rated):
-    """Qwen2.5-VL-7B with the publisher's adapter."""
-
-
-@described("protoscore-base")
-class ProtoScoreBase(_Rated):
-    """The same prompt on Qwen2.5-VL-7B as it is: what the adapter starts from, and no ProtoScore."""
+# the same prompt on Qwen2.5-VL-7B as it is: what the adapter starts from, and no ProtoScore
+PROTOSCORE_BASE = likewise(ProtoScore, "protoscore-base")

@@ -10,7 +10,8 @@ from core.evaluators.memory import Runner
 from core.evaluators.towers.clip import load_clip, side_of
 from core.evaluators.towers.encoder import PublishedEncoder, Towers
 from core.evaluators.towers.preprocessing import HubPrompts, Preprocessing
-from core.evaluators.weights.catalogue import described
+from core.evaluators.weights.catalogue import described, likewise
+from core.evaluators.weights.checkpoints import first_line
 from core.evaluators.weights.fetched import Place
 
 if TYPE_CHECKING:
@@ -67,9 +68,8 @@ class Mcs(Multilingual):
     """MCS: the encoder as published."""
 
 
-@described("pr-mcs")
-class PrMcs(Multilingual):
-    """PR-MCS: the encoder tuned so that repeated, removed, masked, jumbled and substituted words cost score."""
+# the encoder tuned so that repeated, removed, masked, jumbled and substituted words cost score
+PR_MCS = likewise(Multilingual, "pr-mcs")
 
 
 def load_sentence_transformer(folder: Path) -> Any:
@@ -91,6 +91,5 @@ def load_sentence_transformer(folder: Path) -> Any:
     try:
         return SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=False).eval()
     except Exception as error:  # a folder may be wrong in any way that its libraries raise
-        text = str(error).strip().splitlines()
-        reason = text[0] if text else type(error).__name__
-        raise NotAvailable(f"{folder} is no sentence-transformers folder that can be loaded: {reason}") from error
+        why = f"{folder} is no sentence-transformers folder that can be loaded: {first_line(error)}"
+        raise NotAvailable(why) from error

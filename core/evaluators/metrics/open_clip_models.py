@@ -10,8 +10,16 @@ from core.evaluators.base import Evaluator, evaluator, family
 from core.evaluators.memory import Runner, Shared
 from core.evaluators.towers.clip import side_of
 from core.evaluators.towers.encoder import PublishedEncoder, Towers, open_clip_text
-from core.evaluators.towers.preprocessing import ClipPrompts, HubPrompts, Preprocessing, Prompts
-from core.evaluators.weights.catalogue import Description, PrecisionPlan, WeightFile, Weights, described, spec_fields
+from core.evaluators.towers.preprocessing import ClipPrompts, HubPrompts, Preprocessing, Prompts, triple
+from core.evaluators.weights.catalogue import (
+    Description,
+    PrecisionPlan,
+    WeightFile,
+    Weights,
+    described,
+    likewise,
+    spec_fields,
+)
 from core.evaluators.weights.checkpoints import read_state
 from core.evaluators.weights.fetched import Place, register
 
@@ -59,7 +67,7 @@ def _entry(model: str, tag: str) -> Description:
         tags = ", ".join(open_clip.list_pretrained_tags_by_model(model))
         raise UnknownName(f"open_clip has no weights {tag!r} for {model}; it has {tags or 'none'}")
     network = open_clip.create_model(model, load_weights=False, pretrained_text=False, device="meta")  # takes no memory
-    needs_tokenizer = _needs_tokenizer(model)
+    needs_tokenizer = bool(_text_config(model).get("hf_tokenizer_name"))
     hub, url = str(told.get("hf_hub") or ""), str(told.get("url") or "")
     same: dict[str, Any] = {"id": f"open_clip--{model}--{tag}", "title": f"open_clip {model}, {tag}"}
     same["licence"] = "see its page"
@@ -89,14 +97,16 @@ def _entry(model: str, tag: str) -> Description:
     )
 
 
-def _needs_tokenizer(model: str) -> bool:
+def _text_config(model: str) -> dict[str, Any]:
     import open_clip
 
-    return bool((open_clip.get_model_config(model) or {}).get("text_cfg", {}).get("hf_tokenizer_name"))
+    return dict((open_clip.get_model_config(model) or {}).get("text_cfg", {}))
 
 
-class _OpenClipFolder(PublishedEncoder):
-    """max(cos(v, c), 0) of a folder in the hub's form: ``open_clip_config.json``, weights, tokenizer."""
+@described("siglip")
+class SigLip(PublishedEncoder):
+    """max(cos(v, c), 0) of a folder in the hub's form: ``open_clip_config.json``, weights, tokenizer.
+    Sources: Zhai et al. 2023; Tschannen et al. 2025 (SigLIP 2); https://huggingface.co/timm/ViT-B-16-SigLIP."""
 
     any_precision = True
 
@@ -107,16 +117,7 @@ class _OpenClipFolder(PublishedEncoder):
         return _SHARED.get(f"local-dir:{place.path}", None, None, place.digest(), device, precision)
 
 
-@described("siglip")
-class SigLip(_OpenClipFolder):
-    """SigLIP ViT-B/16, 224 px, as open_clip publishes it.
-    Source: Zhai et al. 2023; https://huggingface.co/timm/ViT-B-16-SigLIP."""
-
-
-@described("siglip2")
-class SigLip2(_OpenClipFolder):
-    """SigLIP 2 ViT-B/16, 224 px, as open_clip publishes it.
-    Source: Tschannen et al. 2025; https://huggingface.co/timm/ViT-B-16-SigLIP2."""
+SIGLIP_2 = likewise(SigLip, "siglip2")
 
 
 LIBRARIES = ("torch", "open_clip_torch", "timm", "transformers", "tokenizers", "pillow")
@@ -161,8 +162,8 @@ def _load(model: str, tag: str | None, file: Path | None, digest: str, device: s
             side_of(network),
             mode=mode,  # type: ignore[arg-type]
             interpolation=config["interpolation"],
-            mean=_triple(config["mean"]),
-            std=_triple(config["std"]),
+            mean=triple(config["mean"]),
+            std=triple(config["std"]),
         ),
         prompts=prompts,
         precision=precision,
@@ -175,8 +176,7 @@ def _load(model: str, tag: str | None, file: Path | None, digest: str, device: s
 def _prompts(model: str, folder: Path) -> Prompts:
     import open_clip
 
-    config = open_clip.get_model_config(model) or {}
-    text = config.get("text_cfg", {})
+    text = _text_config(model)
     if not text.get("hf_tokenizer_name"):
         tokenizer = open_clip.get_tokenizer(model)
         return ClipPrompts(tokenizer.context_length, tokenizer)
@@ -186,11 +186,6 @@ def _prompts(model: str, folder: Path) -> Prompts:
         str(folder), context_length=text.get("context_length", 77), **text.get("tokenizer_kwargs", {})
     )
     return HubPrompts(local.tokenizer, local.context_length, local.clean_fn)
-
-
-def _triple(values: Any) -> tuple[float, float, float]:
-    first, second, third = (float(each) for each in values)
-    return first, second, third
 
 
 _SHARED = Shared(_load)

@@ -10,8 +10,9 @@ import numpy as np
 from core.errors import NotAvailable
 from core.evaluators.memory import Runner
 from core.evaluators.towers.encoder import CausalText, PublishedEncoder, Towers, first_place
-from core.evaluators.towers.preprocessing import CLIP_MEAN, CLIP_STD, HubPrompts, Preprocessing, Triple
+from core.evaluators.towers.preprocessing import CLIP_MEAN, CLIP_STD, HubPrompts, Preprocessing, triple
 from core.evaluators.weights.catalogue import described
+from core.evaluators.weights.checkpoints import first_line
 from core.evaluators.weights.fetched import Place
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def read_processor(path: Path) -> Preprocessing:
         config = json.loads(path.read_text(encoding="utf-8"))
         size, crop = _number(config["size"], "shortest_edge"), _number(config["crop_size"], "height")
         resample = int(config.get("resample", _BICUBIC))
-        mean, std = _triple(config, "image_mean", CLIP_MEAN), _triple(config, "image_std", CLIP_STD)
+        mean, std = triple(config.get("image_mean", CLIP_MEAN)), triple(config.get("image_std", CLIP_STD))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise NotAvailable(f"{path} is no processor's configuration ({error!r}); fetch it again") from error
     if size != crop or resample not in (_BICUBIC, _BILINEAR):
@@ -93,11 +94,6 @@ def read_processor(path: Path) -> Preprocessing:
 
 def _number(value: Any, key: str) -> int:
     return int(value[key] if isinstance(value, dict) else value)
-
-
-def _triple(config: dict[str, Any], key: str, default: Triple) -> Triple:
-    first, second, third = (float(each) for each in config.get(key, default))
-    return first, second, third
 
 
 def _pooled(output: Any) -> "Tensor":
@@ -117,8 +113,7 @@ def _load(model: Path, processor: Path) -> tuple[Any, Any]:
         network, report = loaded
         tokenizer = AutoTokenizer.from_pretrained(str(processor), local_files_only=True, trust_remote_code=False)
     except Exception as error:  # a folder may be wrong in any way that its libraries raise
-        text = str(error).strip().splitlines()
-        raise NotAvailable(f"{model} is no CLIP folder that can be loaded: {text[0] if text else error!r}") from error
+        raise NotAvailable(f"{model} is no CLIP folder that can be loaded: {first_line(error)}") from error
     if report["missing_keys"] or report["mismatched_keys"]:
         lacking = sorted(map(str, (*report["missing_keys"], *report["mismatched_keys"])))
         raise NotAvailable(f"{model} is for another architecture: {len(lacking)} tensors missing, first {lacking[0]!r}")

@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 Triple = tuple[float, float, float]
 CLIP_MEAN: Triple = (0.48145466, 0.4578275, 0.40821073)
 CLIP_STD: Triple = (0.26862954, 0.26130258, 0.27577711)
+
+
+def triple(values: Iterable[Any]) -> Triple:
+    """Three numbers, one a colour channel. Raises ValueError or TypeError for anything else."""
+    first, second, third = map(float, values)
+    return first, second, third
+
+
 _RIBBON = 64  # a picture that is so many times longer than wide is not resized whole
 
 

@@ -365,9 +365,6 @@ class CoarsePart(OverFrames, DualEncoder):
         cosines = (image_embeddings.double() * caption_embeddings.double()).sum(dim=-1)
         return np.asarray(cosines.numpy(), dtype=np.float64)
 
-    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        return DualEncoder.score(self, images, captions)
-
 
 class WholeFormula(OverFrames):
     """A video evaluator over stacks of frames; a stack is embedded once for captions that come one after the other."""

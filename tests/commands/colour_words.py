@@ -1,13 +1,15 @@
 """Two small but genuine evaluators, found by path: what they score can be worked out by hand."""
 
 from collections.abc import Sequence
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-import torch
 
 from core.evaluators.base import DualEncoder, Evaluator, Fingerprint, evaluator
 from tests.plugins import gate
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 WORDS = {"red": (1.0, 0.0, 0.0), "green": (0.0, 1.0, 0.0), "blue": (0.0, 0.0, 1.0)}
 
@@ -36,12 +38,14 @@ class ColourWords(DualEncoder):
         """No weights."""
         return Fingerprint("colour-words", "none", "mean of all pixels", "float32")
 
-    def encode_images(self, images: Sequence[np.ndarray]) -> torch.Tensor:
+    def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
         """Mean colour, unit length."""
         means = np.array([image.reshape(-1, 3).mean(axis=0) for image in images])
+        import torch
+
         return torch.from_numpy(means / np.linalg.norm(means, axis=1, keepdims=True)).float()
 
-    def encode_captions(self, captions: Sequence[str]) -> torch.Tensor:
+    def encode_captions(self, captions: Sequence[str]) -> "Tensor":
         """Sum of the named colours, unit length; NaN where none is named."""
         sums = np.array(
             [
@@ -51,9 +55,11 @@ class ColourWords(DualEncoder):
         )
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         unit = np.divide(sums, lengths, out=np.full(sums.shape, np.nan), where=lengths > 0)
+        import torch
+
         return torch.from_numpy(unit).float()
 
-    def combine(self, image_embeddings: torch.Tensor, caption_embeddings: torch.Tensor) -> np.ndarray:
+    def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
         """2.5 · cosine."""
         return 2.5 * (image_embeddings.double() * caption_embeddings.double()).sum(dim=1).clamp(min=0).numpy()
 

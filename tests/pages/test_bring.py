@@ -1,10 +1,8 @@
 """Photographs and metrics brought to Run an audit through the browser."""
 
 import io
-import time
 import tomllib
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,19 +16,16 @@ from core.settings import ROOT
 from core.store.run_files import read_run
 from pages.views.common import access
 from tests.corpora.test_brought import CAPTIONS, archive, png
-from tests.jobs.leftovers import end_all
+from tests.jobs.here import drain, run_here
 from tests.pages.opening import OVERVIEW, RUN, Open, said, turned
-from tests.plugins.gate import PATIENCE_S
 
 ZIP = archive({"mine/a.png": png(), "mine/b.png": png(1), "mine/captions.csv": CAPTIONS, "mine/notes.txt": b"x"})
 METRIC = Path(__file__).parents[1].joinpath("plugins", "histogram.py").read_bytes()
 
 
 @pytest.fixture(autouse=True)
-def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    yield
-    end_all(tmp_path / "data")
+def jobs_run_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    run_here(monkeypatch)
 
 
 def brought(app: AppTest, *files: tuple[str, bytes, str]) -> AppTest:
@@ -52,10 +47,7 @@ def test_a_zip_is_previewed_with_its_captions_and_audited(open_page: Open) -> No
     app.button(key="run.start").click().run()
     assert not app.exception
     (job,) = job_queue.list_jobs()[0]
-    deadline = time.monotonic() + PATIENCE_S
-    while job_queue.get(job.id).status in job_queue.ACTIVE:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    drain()
     assert job_queue.get(job.id).status == "complete", job_queue.get(job.id).log()
     told = read_run(job.run_folder).manifest
     assert told["corpus"]["name"] == f"photos-{folder.name[:8]}"

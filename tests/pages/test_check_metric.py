@@ -1,7 +1,6 @@
 """Your own metric on New run: a template, its file, and the command's check with its verdict in place."""
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,17 +15,15 @@ from core.probes.titles import family_title
 from core.settings import assets_dir
 from pages.views.run_audit.own_metric import FILES
 from tests.audit.squares import HISTOGRAM
-from tests.jobs.leftovers import end_all
+from tests.jobs.here import drain, run_here
 from tests.pages.opening import LAB, RUN, Open, led, missing_told, said
-from tests.plugins.gate import PATIENCE_S
 
 
 @pytest.fixture(autouse=True)
-def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    run_here(monkeypatch)
     yield
     registry._OF_FILES.clear()
-    end_all(tmp_path / "data")
 
 
 def named(app: AppTest, reference: str) -> AppTest:
@@ -95,11 +92,8 @@ def checked(open_page: Open, path: Path, content: str, *, items: int = 3) -> App
     app.number_input(key="run.check.items").set_value(items).run()
     app.multiselect(key="run.check.probes").set_value(["vertical-flip", "cultural"]).run()
     app.button(key="run.check.start").click().run()
-    (job,) = job_queue.list_jobs()[0]
-    deadline = time.monotonic() + PATIENCE_S
-    while job_queue.get(job.id).status in job_queue.ACTIVE:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    assert len(job_queue.list_jobs()[0]) == 1
+    drain()
     app.run()
     assert not app.exception
     return app
@@ -152,10 +146,7 @@ def test_a_check_runs_as_a_job_and_its_report_stands_among_them(open_page: Open)
     app.button(key="run.check.start").click().run()
     (job,) = job_queue.list_jobs()[0]
     assert isinstance(job.request, CheckRequest)
-    deadline = time.monotonic() + PATIENCE_S
-    while job_queue.get(job.id).status in job_queue.ACTIVE:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    drain()
     app.run()
     assert not app.exception
     words = said(app)

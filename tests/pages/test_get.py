@@ -1,7 +1,5 @@
 """Get on Run an audit: what a published evaluator brings, and the job that fetches it."""
 
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,20 +9,18 @@ from core.jobs import job_queue
 from core.jobs.command_jobs import GetRequest
 from core.jobs.job_files import STATE, State, write_shape
 from pages.views.common import access
-from tests.jobs.leftovers import end_all
+from tests.jobs.here import drain, run_here
 from tests.pages.opening import LAB, RUN, Open, missing_told, said
-from tests.plugins.gate import PATIENCE_S
 
 
 @pytest.fixture(autouse=True)
-def own_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def own_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INVARISCOPE_WEIGHTS", str(tmp_path / "weights"))
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")  # nobody listens there
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("no_proxy", raising=False)
     monkeypatch.delenv("NO_PROXY", raising=False)
-    yield
-    end_all(tmp_path / "data")
+    run_here(monkeypatch)
 
 
 def ways(app: AppTest) -> set[str]:
@@ -51,10 +47,7 @@ def test_without_a_network_the_card_says_what_the_command_says(open_page: Open) 
     assert "was put in line, among the jobs" in said(app)
     (job,) = job_queue.list_jobs()[0]
     assert job.request == GetRequest(name="clipscore", run_id=job.id)
-    deadline = time.monotonic() + PATIENCE_S
-    while job_queue.get(job.id).status in job_queue.ACTIVE:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    drain()
     app.run()
     assert not app.exception
     assert "fetch it elsewhere and put it at" in said(app)

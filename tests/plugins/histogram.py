@@ -1,15 +1,20 @@
-"""A small, exact evaluator for the tests: colour histograms against hashed letter pairs."""
+"""A small, exact evaluator for the tests: colour histograms against hashed letter pairs.
+
+Only what encodes imports torch: many tests have a process import this file to describe it.
+"""
 
 import zlib
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-import torch
 
 from core.corpora.images import pixel_hash
 from core.evaluators.base import DualEncoder, Evaluator, Fingerprint, evaluator
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 BINS = 64
 POISON = "poison"
@@ -29,6 +34,12 @@ def caption_vector(caption: str) -> np.ndarray:
     for pair in pairwise(caption):
         counts[zlib.crc32("".join(pair).encode()) % BINS] += 1
     return (counts / np.linalg.norm(counts)).astype(np.float32)
+
+
+def _tensor(vectors: list[np.ndarray]) -> "Tensor":
+    import torch
+
+    return torch.from_numpy(np.stack(vectors))
 
 
 SPEC = {
@@ -59,15 +70,15 @@ class Histogram(DualEncoder):
     def fingerprint(self) -> Fingerprint:
         return Fingerprint("histogram", "none", "4 levels a channel", "float32")
 
-    def encode_images(self, images: Sequence[np.ndarray]) -> torch.Tensor:
+    def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
         self.image_calls.append(len(images))
-        return torch.from_numpy(np.stack([image_vector(image) for image in images]))
+        return _tensor([image_vector(image) for image in images])
 
-    def encode_captions(self, captions: Sequence[str]) -> torch.Tensor:
+    def encode_captions(self, captions: Sequence[str]) -> "Tensor":
         self.caption_calls.append(len(captions))
-        return torch.from_numpy(np.stack([caption_vector(caption) for caption in captions]))
+        return _tensor([caption_vector(caption) for caption in captions])
 
-    def combine(self, image_embeddings: torch.Tensor, caption_embeddings: torch.Tensor) -> np.ndarray:
+    def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
         return (image_embeddings.double() * caption_embeddings.double()).sum(dim=1).numpy()
 
     def count_tokens(self, caption: str) -> int:

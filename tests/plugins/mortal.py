@@ -3,14 +3,17 @@
 import os
 import signal
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from core.errors import ScoringStopped
 from core.evaluators.base import Fingerprint, evaluator
 from core.settings import data_dir
 from tests.plugins.histogram import SPEC, Histogram
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 CALLS = 3
 """Calls with images after which the process ends."""
@@ -24,7 +27,7 @@ class Mortal(Histogram):
     def fingerprint(self) -> Fingerprint:
         return Fingerprint("mortal", "none", "4 levels a channel", "float32")
 
-    def encode_images(self, images: Sequence[np.ndarray]) -> torch.Tensor:
+    def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
         lives = data_dir() / "lives"
         if lives.exists() and len(self.image_calls) == CALLS:
             left = int(lives.read_text(encoding="utf-8"))
@@ -62,7 +65,7 @@ class Spent(Histogram):
     def fingerprint(self) -> Fingerprint:
         return Fingerprint("spent", "none", "4 levels a channel", "float32")
 
-    def encode_images(self, images: Sequence[np.ndarray]) -> torch.Tensor:
+    def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
         if len(self.image_calls) == CALLS:
             raise ScoringStopped("the budget is spent")
         return super().encode_images(images)

@@ -30,16 +30,20 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
     return SHIPPED, other
 
 
-@pytest.fixture(params=["files", "small copies", "large copies", "one large copy"])
-def store(
-    request: pytest.FixtureRequest, runs: tuple[Path, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Store]:
-    with Store.open(SHIPPED) as opened:
-        shipped = int(opened.query("select count(*) as n from scores")["n"][0])
-    monkeypatch.setattr(sql, "MANY", {"large copies": 1, "one large copy": shipped}.get(request.param, 2 * shipped))
-    with Store.open(runs, copies=None if request.param == "files" else tmp_path / "copies") as opened:
-        assert opened.problems == ()
-        yield opened
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("copies")
+
+
+@pytest.fixture(scope="module", params=["files", "small copies", "large copies", "one large copy"])
+def store(request: pytest.FixtureRequest, runs: tuple[Path, ...], copies: Path) -> Iterator[Store]:
+    shipped = len(raw())
+    many = {"large copies": 1, "one large copy": shipped}.get(request.param, 2 * shipped)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sql, "MANY", many)
+        with Store.open(runs, copies=None if request.param == "files" else copies) as opened:
+            assert opened.problems == ()
+            yield opened
 
 
 def test_the_rows_of_some_pairs_are_those_of_the_view(store: Store) -> None:

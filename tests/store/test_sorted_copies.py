@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -19,13 +20,28 @@ from core.store import sorted_copies as copies
 from core.store.publishing import publish
 from core.store.schema import SCHEMA_VERSION, SCHEMAS, VERDICTS
 from core.store.store import Store, default_store, run_paths, signature
+from core.store.whole import seal_later
 from tests.manifests import edit_manifest
+
+ITEMS = 12
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shipped run as if of its first items alone."""
+    run = Path(shutil.copytree(results_dir() / "demo", tmp_path_factory.mktemp("few") / "demo"))
+    names = pq.read_table(run / "items" / "joined-00000.parquet")["item"][:ITEMS]
+    for path in run.rglob("*.parquet"):
+        pq.write_table(pq.read_table(path, filters=pc.field("item").isin(names)), path, write_page_checksum=True)
+    edit_manifest(run, counts={})
+    seal_later(run)
+    return run
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Path:
-    """A copy of the shipped run, to break."""
-    return Path(shutil.copytree(results_dir() / "demo", tmp_path / "runs" / "demo"))
+def run(few: Path, tmp_path: Path) -> Path:
+    """A copy of it, to break."""
+    return Path(shutil.copytree(few, tmp_path / "runs" / "demo"))
 
 
 def kept(folder: Path) -> list[Path]:
@@ -41,7 +57,8 @@ def same(first: Store, second: Store, view: str) -> None:
 
 
 @pytest.mark.parametrize("source", ["folder", "published"])
-def test_a_copy_answers_as_the_files_do(run: Path, tmp_path: Path, source: str) -> None:
+def test_a_copy_answers_as_the_files_do(tmp_path: Path, source: str) -> None:
+    run = results_dir() / "demo"
     path = run if source == "folder" else publish([run], tmp_path / "demo.duckdb")
     with Store.open(path) as plain:
         for _ in range(2):  # made, then found
@@ -141,7 +158,7 @@ def test_the_copies_longest_unused_make_room(run: Path, tmp_path: Path, monkeypa
     monkeypatch.setattr(copies, "KEPT_BYTES", int(1.5 * first.stat().st_size))
     rename_an_item(run)
     with Store.open(run, copies=folder) as store:
-        assert len(store.query("select * from items")) == 252
+        assert len(store.query("select * from items")) == ITEMS
     (second,) = kept(folder)
     assert second != first
 

@@ -44,7 +44,7 @@ def runs(built: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(built, tmp_path / "my runs"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def store(built: Path) -> Iterator[Store]:
     with Store.open(built) as opened:
         yield opened
@@ -156,7 +156,7 @@ def test_eight_threads_get_the_right_answer_every_time(store: Store) -> None:
         return len(found) == expected[run] and set(found.run) == {run} and 0 < shifts.n[0] < expected[run]
 
     with ThreadPoolExecutor(8) as threads:
-        assert all(threads.map(ask, range(160)))
+        assert all(threads.map(ask, range(80)))
 
 
 def test_two_stores_over_the_same_runs_and_files_stand_side_by_side(built: Path, tmp_path: Path) -> None:

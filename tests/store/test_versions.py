@@ -25,10 +25,10 @@ from tests.manifests import edit_manifest
 OLD, NEW = ("first", "first-published"), ("second", "second-published", "third", "third-published")
 
 
-@pytest.fixture(params=["the files", "their copies"])
-def store(request: pytest.FixtureRequest, tmp_path: Path, versions: Path) -> Iterator[Store]:
+@pytest.fixture(scope="module", params=["the files", "their copies"])
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, versions: Path) -> Iterator[Store]:
     """All of them, read from the files themselves and from their sorted copies."""
-    copies = tmp_path / "copies" if request.param == "their copies" else None
+    copies = tmp_path_factory.mktemp("copies") if request.param == "their copies" else None
     if copies is not None:  # made now, found below
         Store.open(versions, copies=copies).close()
         assert len(list(copies.glob("*.duckdb"))) == len(OLD + NEW)

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,6 @@ from core.corpora.score_files import (
     write_references,
 )
 from core.errors import InvalidInput, StoreError
-from core.evaluators.base import Evaluator, Fingerprint, evaluator
 from core.evaluators.scoring import PairScores
 from core.probes.pairs import Draft, LeftOut
 from core.store.run_files import COMPLETE
@@ -114,7 +113,6 @@ class _Export:
     def __init__(self, plan: Plan, folder: PairFolder, progress: Heard | None, stop: Stop | None) -> None:
         self.plan, self.folder, self.progress, self.stop = plan, folder, progress, stop
         self.maker = RowMaker(RUN, plan, "")
-        self.reader = Unknown()
         self.finished = self.done = 0
         self.begun = time.monotonic()
         self._each = 1 + len(plan.image_probes)
@@ -158,11 +156,8 @@ class _Export:
                 for place in range(len(pixels), 0, -1):  # the first frame last
                     write_bytes(path / f"{place:05d}.png", encode_png(pixels[place - 1]))
             none = PairScores(np.full(len(group.drafts), np.nan), (None,) * len(group.drafts))
-            rows, without_baseline = self.maker.rows(self.reader, group.drafts, none)
-            found.rows += [
-                {**row, "object_inside": None, "truncated": None, **_given(draft)}
-                for row, draft in zip(rows, group.drafts, strict=True)
-            ]
+            rows, without_baseline = self.maker.rows(None, group.drafts, none)
+            found.rows += [{**row, **_given(draft)} for row, draft in zip(rows, group.drafts, strict=True)]
             found.left_out += [*without_baseline, *group.left_out]
             found.told += [draft for draft in group.drafts if draft.facts]
             found.items += group.items
@@ -233,32 +228,3 @@ def _close(folder: PairFolder, *, by_pair: bool) -> PairFolder:
     write_json(folder.path / PLAN, told)
     remove_leftovers(folder.path)
     return PairFolder(folder.path, told)
-
-
-@evaluator(
-    name="unknown",
-    title="Unknown",
-    summary="Of whose tokens and crop nothing is known.",
-    family="unknown",
-    score_range=(0.0, None),
-    memory_mb=0,
-    offline=True,
-    source="none",
-    licence="none",
-)
-class Unknown(Evaluator):
-    """Stands for the metric that will score the pairs while their rows are made: it has no tokenizer."""
-
-    @classmethod
-    def load(cls, *, device: str = "cpu") -> "Unknown":
-        """Nothing is loaded."""
-        return cls()
-
-    @property
-    def fingerprint(self) -> Fingerprint:
-        """Nothing is known."""
-        return Fingerprint("unknown", "none", "none", "none")
-
-    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Score nothing: float64 [n] of NaN."""
-        return np.full(len(images), np.nan)

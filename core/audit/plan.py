@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,10 +45,6 @@ class Cost:
     captions: int  # unique captions, at most
     pairs: int  # (image, caption) pairs for each evaluator, at most
     rows: int  # rows of the scores table, at most
-
-    def seconds(self, per_image: Mapping[str, float]) -> float:
-        """Duration at a measured number of seconds an image for each evaluator (see a manifest's ``speed``)."""
-        return self.images * sum(per_image.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,20 +28,21 @@ Row = dict[str, Any]
 
 class RowMaker:
     """Makes the rows of one evaluator; what depends on a caption or a mask alone is asked once.
-    ``evaluator``: loaded; asked for tokens, truncation and crop only while its lease is held."""
+    ``evaluator``: loaded; asked for tokens, truncation and crop only while its lease is held; None: it scores
+    elsewhere, and nothing is known of these."""
 
     def __init__(self, run: str, plan: Plan, name: str) -> None:
         self._fixed = {"run": run, "corpus": plan.corpus.name, "evaluator": name}
-        self._truncated: dict[str, bool] = {}
+        self._truncated: dict[str, bool | None] = {}
         self._tokens: dict[str, int | None] = {}
         self._baselines: dict[tuple[str, str, str, str | None], str | None] = {}
 
     def rows(
-        self, evaluator: Evaluator, drafts: Sequence[Draft], scores: PairScores
+        self, evaluator: Evaluator | None, drafts: Sequence[Draft], scores: PairScores
     ) -> tuple[list[Row], list[LeftOut]]:
         """Return one row a draft, and the variants that have no baseline to stand beside."""
         rows, left_out = [], []
-        share = lru_cache(maxsize=256)(evaluator.object_inside)
+        share = None if evaluator is None else lru_cache(maxsize=256)(evaluator.object_inside)
         for draft, score, error in zip(drafts, scores.scores, scores.errors, strict=True):
             baseline: str | None = None
             try:
@@ -55,9 +56,9 @@ class RowMaker:
             row["error"] = error
             row["object_inside"] = None
             with suppress(InvariscopeError):  # a mask that cannot be decoded: the probes that need it say so
-                row["object_inside"] = None if draft.mask is None else share(draft.mask)
+                row["object_inside"] = None if draft.mask is None or share is None else share(draft.mask)
             if draft.caption not in self._truncated:
-                self._truncated[draft.caption] = bool(evaluator.truncates(draft.caption))
+                self._truncated[draft.caption] = None if evaluator is None else bool(evaluator.truncates(draft.caption))
             row["truncated"] = self._truncated[draft.caption]
             rows.append(row)
         return rows, left_out
@@ -68,15 +69,15 @@ class RowMaker:
         told = [(draft, _unread(kind, draft)) for draft in drafts]
         return [draft for draft, reason in told if reason is None], [reason for _, reason in told if reason]
 
-    def _baseline(self, evaluator: Evaluator, draft: Draft) -> str | None:
+    def _baseline(self, evaluator: Evaluator | None, draft: Draft) -> str | None:
         key = (draft.probe.name if draft.probe else IDENTITY, draft.subject.caption, draft.caption, draft.item.label)
         if key not in self._baselines:
             self._baselines[key] = baseline_name(draft, count_tokens=lambda text: self._count(evaluator, text))
         return self._baselines[key]
 
-    def _count(self, evaluator: Evaluator, text: str) -> int | None:
+    def _count(self, evaluator: Evaluator | None, text: str) -> int | None:
         if text not in self._tokens:
-            self._tokens[text] = evaluator.count_tokens(text)
+            self._tokens[text] = None if evaluator is None else evaluator.count_tokens(text)
         return self._tokens[text]
 
 

@@ -41,7 +41,6 @@ def test_the_cost_is_an_upper_bound_counted_before_any_image_is_read(squares: Co
     assert cost.pairs == 5 * (2 + 2 * images + captions)
     assert cost.rows == 2 * cost.pairs
     assert cost.captions == 5 + 4 * (captions + 1)
-    assert cost.seconds({"a": 0.5, "b": 0.25}) == 0.75 * cost.images
 
 
 def test_shards_hold_every_item_once_and_in_order(make_squares: Callable[[int], Corpus]) -> None:

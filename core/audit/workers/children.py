@@ -53,12 +53,12 @@ class Inbox(Iterator[T]):
 
 
 class Prefetch(Iterator[T]):
-    """What ``source`` yields, made in its own thread, which begins at once and is at most ``depth`` ahead. What
-    ``source`` raises is raised here."""
+    """What ``source`` yields, made in its own thread, which begins at once and is at most one ahead. What ``source``
+    raises is raised here."""
 
-    def __init__(self, source: Iterator[T], *, depth: int = 1) -> None:
+    def __init__(self, source: Iterator[T]) -> None:
         self._source = source
-        self._waiting: queue.Queue[_Message[T]] = queue.Queue(maxsize=depth)
+        self._waiting: queue.Queue[_Message[T]] = queue.Queue(maxsize=1)
         self._stopped = threading.Event()
         self._ended = False
         self._thread = threading.Thread(target=self._work, name="prefetch", daemon=True)

@@ -155,8 +155,8 @@ class ShardCache(EmbeddingCache):
     """What one shard has embedded, and the captions of the whole run, which are only read.
     ``captions``: tables by the fingerprint of the evaluator."""
 
-    def __init__(self, captions: Mapping[str, CaptionTable], *, memory_mb: float = 512) -> None:
-        super().__init__(None, memory_mb=memory_mb)
+    def __init__(self, captions: Mapping[str, CaptionTable]) -> None:
+        super().__init__(None, memory_mb=512)
         self._captions = captions
 
     def get_many(self, fingerprint: str, kind: str, keys: Sequence[str]) -> dict[str, np.ndarray]:

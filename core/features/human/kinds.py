@@ -29,7 +29,6 @@ class Question:
     name: str  # ``A`` or ``B`` for one version, ``preference``, or ``rating`` where only one version is shown
     text: str  # as annotators read it
     answers: tuple[Answer, ...]
-    ordinal: bool  # whether the answers are ordered
     # asked only of those who gave this answer to the first question of the kind; None: asked of all
     after: Value | None = None
 
@@ -94,7 +93,7 @@ def _scale(labels: tuple[str, ...], lowest: int, keys: str) -> tuple[Answer, ...
 def _preference(keys: str) -> Question:
     words = ((SIDES[0], "A is better"), (SIDES[1], "B is better"), (TIE, "equally good"))
     answers = tuple(Answer(value, label, key) for (value, label), key in zip(words, keys, strict=True))
-    return Question(PREFERENCE, "Which is better, or are they equally good?", answers, ordinal=False)
+    return Question(PREFERENCE, "Which is better, or are they equally good?", answers)
 
 
 _HOW_WELL = "How well does this caption describe the image?"
@@ -105,8 +104,8 @@ ACCEPTABILITY = Kind(
     "Each person compares two versions of one item: how well does each caption describe its image, and which is "
     "better?",
     (
-        Question("A", _HOW_WELL, _scale(ACCEPTABILITY_SCALE, 0, "123"), ordinal=True),
-        Question("B", _HOW_WELL, _scale(ACCEPTABILITY_SCALE, 0, "456"), ordinal=True),
+        Question("A", _HOW_WELL, _scale(ACCEPTABILITY_SCALE, 0, "123")),
+        Question("B", _HOW_WELL, _scale(ACCEPTABILITY_SCALE, 0, "456")),
         _preference("789"),
     ),
     sides=2,
@@ -119,7 +118,7 @@ SINGLE = Kind(
     "rating",
     "Four-point rating of single images",
     "One image with its caption, rated from 1 to 4 for what it means, not for how it looks.",
-    (Question(RATING, "How well does this image match the caption?", _scale(RATING_SCALE, 1, "1234"), ordinal=True),),
+    (Question(RATING, "How well does this image match the caption?", _scale(RATING_SCALE, 1, "1234")),),
     sides=1,
     scale=RATING_SCALE,
     lowest=1,
@@ -131,8 +130,8 @@ PAIRED_RATING = Kind(
     "Preference with four-point ratings",
     "Two versions of one item, each rated from 1 to 4, then which is better.",
     (
-        Question("A", "How well does this image match the caption?", _scale(RATING_SCALE, 1, "1234"), ordinal=True),
-        Question("B", "How well does this image match the caption?", _scale(RATING_SCALE, 1, "5678"), ordinal=True),
+        Question("A", "How well does this image match the caption?", _scale(RATING_SCALE, 1, "1234")),
+        Question("B", "How well does this image match the caption?", _scale(RATING_SCALE, 1, "5678")),
         _preference("90T"),
     ),
     sides=2,
@@ -146,7 +145,7 @@ CORRECTNESS_SCALE = ("not correct", "correct")
 
 def _reason(name: str, text: str, keys: str) -> Question:
     answers = (Answer(0, "no", keys[0]), Answer(1, "yes", keys[1]))
-    return Question(name, text, answers, ordinal=False, after=0)
+    return Question(name, text, answers, after=0)
 
 
 CORRECTNESS = Kind(
@@ -154,7 +153,7 @@ CORRECTNESS = Kind(
     "Correct or not, and why",
     "One image with its caption: is the caption correct, and if not, what is wrong with it? Several reasons may hold.",
     (
-        Question(RATING, "Is this caption correct for the image?", _scale(CORRECTNESS_SCALE, 0, "12"), ordinal=True),
+        Question(RATING, "Is this caption correct for the image?", _scale(CORRECTNESS_SCALE, 0, "12")),
         _reason("ungrammatical", "Is it ungrammatical?", "34"),
         _reason("incomplete", "Is it incomplete?", "56"),
         _reason("not in the picture", "Does it say what is not in the picture?", "78"),

@@ -178,23 +178,12 @@ def agreement(table: pd.DataFrame, *, measure: str, axis: str) -> Figure:
     ]
     several = len(set(held["group"])) > 1
     own = not several and not held["references"].astype(bool).any()
-    frame = pd.DataFrame(
-        {
-            "label": labels,
-            "panel": "",
-            "series": held["group"].astype(str) if several else held["evaluator"].astype(str) if own else "all",
-            "value": held[measure],
-            "low": held[f"{measure}_low"],
-            "high": held[f"{measure}_high"],
-            "n": counts.fillna(0).astype(int),
-            "hover": [
-                f"{label}, {group}\n{value:.1f} ({low:.1f} to {high:.1f})"
-                if low == low
-                else f"{label}, {group}\n{value:.1f}"
-                for label, group, value, low, high in zip(
-                    labels, held["group"], held[measure], held[f"{measure}_low"], held[f"{measure}_high"], strict=True
-                )
-            ],
-        }
-    )
+    series = held["group"].astype(str) if several else held["evaluator"].astype(str) if own else "all"
+    rows = held.assign(n=counts.fillna(0).astype(int))
+    frame = marks_of(rows, labels, series, "", (measure, f"{measure}_low", f"{measure}_high"), "n")
+    frame["hover"] = [
+        f"{row['label']}, {group}\n{row['value']:.1f}"
+        + (f" ({row['low']:.1f} to {row['high']:.1f})" if row["low"] == row["low"] else "")
+        for row, group in zip(frame.to_dict("records"), held["group"], strict=True)
+    ]
     return Figure("", axis, "", frame.reset_index(drop=True), axis, overlay=own)

@@ -272,18 +272,18 @@ def _words(sides: Sides, audit: PlantedAudit, repeats: int, seed: int) -> Tried:
 
 def figure(check: Selfcheck) -> Figure:
     """How often a fall is found, by its size, a line a noise; a fall of 0 is noise alone."""
-    records = [
-        {
-            "label": 100 * each.planting.fall,
-            "series": f"noise of {100 * each.planting.noise:g} %",
-            "panel": "",
-            **ends(each.rate, times=100),
-            "n": each.rate.n,
-        }
+    shown = [
+        (
+            100 * each.planting.fall,
+            f"noise of {100 * each.planting.noise:g} %",
+            "",
+            *each.rate.numbers(100),
+            each.rate.n,
+        )
         for each in sorted(check.tried, key=lambda each: (each.planting.noise, each.planting.fall))
         if each.planting.looks_at == PICTURE and each.planting.noise
     ]
-    frame = pd.DataFrame(records, columns=list(COLUMNS))
+    frame = pd.DataFrame(shown, columns=list(COLUMNS))
     return Figure(
         "S-selfcheck",
         "Planted falls that are found",

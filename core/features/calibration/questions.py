@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import Group
+from core.analysis.effects import Group, bounds
 from core.analysis.flip_cells import READ, TWO_PICTURES
 from core.analysis.flip_shifts import Shifts
 from core.analysis.lacks import no_family
@@ -88,7 +88,7 @@ CHANGES = (
     _N,
 )
 """What a reader sees of :func:`core.features.calibration.effect.before_after`, and of a measurement beside it."""
-_BOUNDS = ("before", "before_low", "before_high", "after", "after_low", "after_high")
+_BOUNDS = (*bounds("before"), *bounds("after"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,20 +353,8 @@ def _change(header: str, *, digits: int = 2) -> Column:
 
 
 def _two_sides(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    sides = [
-        pd.DataFrame(
-            {
-                "label": frame["axis"],
-                "series": stem,
-                "value": frame[stem],
-                "panel": frame["evaluator"] + ", " + frame["reading"] + ", " + frame["basis"],
-                "low": frame[f"{stem}_low"],
-                "high": frame[f"{stem}_high"],
-                "n": frame["n"],
-            }
-        )
-        for stem in ("before", "after")
-    ]
+    panel = frame["evaluator"] + ", " + frame["reading"] + ", " + frame["basis"]
+    sides = [marks_of(frame, frame["axis"], stem, panel, bounds(stem), "n") for stem in ("before", "after")]
     data = pd.concat(sides, ignore_index=True).sort_values("panel", kind="stable", ignore_index=True)
     return Figure(drawing.id, drawing.title, drawing.note, data, "median |Δ|, SD", free=True, paper=drawing.paper)
 

@@ -273,7 +273,7 @@ def _standard_ranks(values: np.ndarray) -> np.ndarray:
     """Mean ranks, centred, of length 1: their product is Spearman's ρ. NaN where all values are equal."""
     n = len(values)
     if n < 2:
-        return np.full(n, math.nan) if n else np.full(0, math.nan)
+        return np.full(n, math.nan)
     order = np.argsort(values)
     ordered = values[order]
     ranks = np.arange(n, dtype=np.float64)

@@ -319,17 +319,11 @@ def _row(label: str, a: Values, b: Values, pairing: bool, measure: str, margin: 
 
 def _medians(of: str, a: Values, b: Values) -> dict[str, float]:
     """Median of each side with its interval: ``a_value``, ``a_low``, … or ``a_size``, ``a_size_low``, …"""
-    found = {name: each.median("sizes" if of else "values") for name, each in (("a", a), ("b", b))}
-    value, ends = of or "value", f"{of}_" if of else ""
-    return {
-        column: number
-        for name, each in found.items()
-        for column, number in (
-            (f"{name}_{value}", each.estimate),
-            (f"{name}_{ends}low", each.low),
-            (f"{name}_{ends}high", each.high),
-        )
-    }
+    kind, value, end = ("sizes", of, f"{of}_") if of else ("values", "value", "")
+    told = dict[str, float]()
+    for name, each in (("a", a), ("b", b)):
+        told |= ends(each.median(kind), (f"{name}_{value}", f"{name}_{end}low", f"{name}_{end}high"))
+    return told
 
 
 def _noted(a: Values, b: Values, found: "_Found") -> str:

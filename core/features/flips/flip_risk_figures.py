@@ -58,19 +58,8 @@ def reliability(rows: pd.DataFrame) -> Figure:
     own = rows[(rows["family"] == "every family") & rows["told_of"].str.contains(" to ")]
     several = len(set(own["corpus"])) > 1
     panel = own["evaluator"].astype(str) + (", " + own["corpus"].astype(str) if several else "")
-    marks = pd.DataFrame(
-        {
-            "label": "",  # its place along says it
-            "series": TOLD,
-            "panel": panel,
-            "x": own["told"],
-            "value": own["turned"],
-            "low": own["low"],
-            "high": own["high"],
-            "n": own["n_items"],
-            "hover": [_tie_hover(row) for row in own.to_dict("records")],
-        }
-    )
+    hover = [_tie_hover(row) for row in own.to_dict("records")]
+    marks = marks_of(own, "", TOLD, panel, ("turned", "low", "high"), x=own["told"], hover=hover)  # no label: x says it
     rings = marks.assign(series=TOLD_APART, x=own["apart"], low=math.nan, high=math.nan)
     return untitled(
         pd.concat([rings, marks], ignore_index=True),

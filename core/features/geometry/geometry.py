@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from core.analysis.effects import effects, modifier_groups
 from core.analysis.table import View
 from core.analysis.verdicts import ALPHA
-from core.charts.spec import Axis, Figure, counted, signed, untitled
+from core.charts.spec import Axis, Figure, counted, marks_of, signed, untitled
 from core.errors import InvalidInput, InvariscopeError
 from core.probes.tables import read_table
 from core.settings import assets_dir
@@ -317,20 +317,10 @@ def valence_scatter(
     points = points.assign(x=points["projection"] - (neutral if known else 0.0))
     families = points["family"].astype(str)
     titles = families.map(lambda family: (names or {}).get(family, family))
-    frame = pd.DataFrame(
-        {
-            "label": points["modifier"].astype(str),
-            "series": evaluator,
-            "panel": titles,
-            "x": points["x"],
-            "value": points["median_percent"],
-            "low": points["low"],
-            "high": points["high"],
-            "n": points["n_items"],
-            "hover": [_hover(row) for row in points.to_dict("records")],
-            **({"opens": points["opens"]} if "opens" in points else {}),
-        }
-    )
+    looks: dict[str, Any] = {"x": points["x"], "hover": [_hover(row) for row in points.to_dict("records")]}
+    looks |= {"opens": points["opens"]} if "opens" in points else {}
+    values = ("median_percent", "low", "high")
+    frame = marks_of(points, points["modifier"].astype(str), evaluator, titles, values, **looks)
     return untitled(
         frame,
         "median % change",

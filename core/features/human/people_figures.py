@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from core.analysis.effects import bounds
 from core.charts.spec import NEUTRAL, PALETTE, Figure, Style, counted, marks_of, untitled
 
 ALL_PAIRS = "all pairs"
@@ -42,12 +43,13 @@ def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
     """In how many comparisons the right side wins, a line a family: under people (a diamond; where a preference was not
     asked, by the higher mean rating) and every evaluator. Of ``people_rows`` and ``evaluator_rows``."""
     named = "prefer" if people["prefer"].notna().any() else "higher"
-    bounds = {"value": people[named], "low": people[f"{named}_low"], "high": people[f"{named}_high"]}
-    parts = [pd.DataFrame({"label": people["family"], "series": PEOPLE, "n": people["n"], **bounds})]
-    for name, own in evaluators.groupby("evaluator", sort=True):
-        bounds = {"value": 100 - own["failure"], "low": 100 - own["failure_high"], "high": 100 - own["failure_low"]}
-        parts.append(pd.DataFrame({"label": own["family"], "series": str(name), "n": own["n"], **bounds}))
-    frame = pd.concat(parts, ignore_index=True).assign(panel="")
+    parts = [marks_of(people, people["family"], PEOPLE, "", bounds(named), "n")]
+    failure = bounds("failure")
+    wins = evaluators.assign(**{name: 100 - evaluators[name] for name in failure})
+    for name, own in wins.groupby("evaluator", sort=True):
+        value, high, low = failure  # ends of what fails, from the other side
+        parts.append(marks_of(own, own["family"], str(name), "", (value, low, high), "n"))
+    frame = pd.concat(parts, ignore_index=True)
     hover = [
         f"{row['label']}, {row['series']}\nthe right one wins: {row['value']:.1f} % "
         f"({_interval(row['low'], row['high'])})\nn = {counted(row['n'], 'comparison')}"

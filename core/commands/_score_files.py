@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.corpora.caption_tables import CaptionRow, read_caption_table, read_references, said_text
+from core.corpora.caption_tables import CaptionRow, is_number, read_caption_table, read_references, said_text
 from core.corpora.corpus_files import LeftOut, below_root, inside
 from core.corpora.folder_tables import packed_images
 from core.corpora.image_header import SUFFIXES
@@ -152,7 +152,8 @@ def _known(value: float) -> float | None:
 
 
 def _rows(path: Path) -> dict[str, CaptionRow]:
-    """Rows with a caption by id; BadCorpus if there is none, two have one id, or columns are of several systems."""
+    """Rows with a caption by id; BadCorpus if there is none but numbers, two have one id, or columns are of several
+    systems."""
     table = read_caption_table(path)
     found: dict[str, CaptionRow] = {}
     columns: list[str] = []
@@ -168,8 +169,12 @@ def _rows(path: Path) -> dict[str, CaptionRow]:
             f"{path}: which of the columns {', '.join(columns)} are the captions? call it caption, or rank "
             "them with leaderboard"
         )
-    if not any(text.strip() for row in found.values() for text in row.captions):
+    said = [text for row in found.values() for text in row.captions if text.strip()]
+    if not said:
         raise BadCorpus(f"{path} holds no caption; call its column or key {' or '.join(SAID[:4])}")
+    if columns and all(map(is_number, said)):
+        told = f"column {table.columns[columns[0]]!r} holds numbers such as {said[0]!r} and no captions"
+        raise BadCorpus(f"{path}: {told}; give a column of captions")
     return found
 
 

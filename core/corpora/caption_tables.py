@@ -373,7 +373,7 @@ def _systems(table: CaptionTable, name: str, called: str) -> tuple[System, ...]:
             f"system, or name it caption or prediction{f'. {remark}' if told else ''}"
         )
     for column, captions in held.items():  # one of scores is a slip that every later number would hide
-        if captions and all(_is_number(text) for texts in captions.values() for text in texts):
+        if captions and all(is_number(text) for texts in captions.values() for text in texts):
             first = next(iter(captions.values()))[0]
             raise BadCorpus(f"{name}: column {column!r} holds numbers such as {first!r} and no captions; leave it out")
     return tuple(System(column, captions, remark if told else "") for column, captions in held.items())
@@ -424,7 +424,7 @@ def unlike(systems: Sequence[System]) -> tuple[System, ...]:
     return tuple(systems)
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
     """Whether a cell is a number, or holds something without a letter: ``0,512``, ``51 %``, a date."""
     try:
         float(text)

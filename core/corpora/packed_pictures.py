@@ -48,7 +48,7 @@ MOST_GROUP = 4 << 30  # most bytes of a Parquet file's group of rows, unpacked: 
 _MOST_TEXT = 10 << 20  # most bytes of a text of a sample
 _TOGETHER = 16  # rows that are in memory at a time
 _LONGEST = 200  # most bytes of a name that is kept; a file system takes 255
-_FORM = 2  # of what is written of a file's content; another number where the same file is unpacked otherwise
+_FORM = 3  # of what is written of a file's content; another number where the same file is unpacked otherwise
 
 _NUMBERED = re.compile(r"captions?_?\d+")
 """A column for each caption of a picture: Flickr8k's ``caption_0`` to ``caption_4`` on Hugging Face's hub."""
@@ -194,23 +194,32 @@ def _member(path: Path, held: tarfile.TarFile, member: tarfile.TarInfo) -> bytes
 
 
 def _sample(path: Path, key: str, parts: Mapping[str, bytes | None]) -> Iterator[_Sample]:
-    """The sample of some members, with as many lines as it has pictures."""
+    """The sample of some members, with as many lines as it has pictures. What a dot in the name of a picture has beside
+    it is of that picture alone: ``a.1.txt`` of ``a.1.jpg``."""
+    shared = _cells(path, key, parts, "")
+    pictures = [ending for ending in parts if f".{ending.rpartition('.')[2]}" in SUFFIXES]
+    for ending in pictures:
+        before = ending[: ending.rfind(".") + 1]
+        own = _cells(path, key, parts, before) if before else {}
+        yield own or shared, f"{key}.{ending}", parts[ending]
+    if shared and not pictures:
+        yield shared, key, None
+
+
+def _cells(path: Path, key: str, parts: Mapping[str, bytes | None], before: str) -> dict[str, Any]:
+    """What the members with an ending after ``before`` say."""
     cells: dict[str, Any] = {}
     where = f"{path}, {shown(key)}"
-    if told := parts.get("json"):
+    if told := parts.get(f"{before}json"):
         held = parse_json(decoded(told, where), where=where)
         named = held.items() if isinstance(held, dict) else ()
         cells = {name: cell for name, cell in named if plain_name(name) not in IMAGE}
     for ending in _CAPTIONS_OF:
-        if text := parts.get(ending):
+        if text := parts.get(f"{before}{ending}"):
             cells = {name: cell for name, cell in cells.items() if plain_name(name) not in SAID}
             cells["caption"] = [line for line in re.split(r"[\r\n]+", decoded(text, where)) if line.strip()]
             break
-    pictures = [ending for ending in parts if f".{ending.rpartition('.')[2]}" in SUFFIXES]
-    for ending in pictures:
-        yield cells, f"{key}.{ending}", parts[ending]
-    if cells and not pictures:
-        yield cells, key, None
+    return cells
 
 
 def _of_parquet(path: Path) -> Iterator[_Sample]:

@@ -227,6 +227,13 @@ def test_whatever_comes_is_read_or_refused_in_words(data: bytes, name: str) -> N
         assert all(row.picture for row in parse_caption_table(data, name=name).rows())
 
 
+@pytest.mark.parametrize("cells", ["image;CLIPScore\n1;0,512\n", "image,CLIPScore\n1,0.512\n"])
+def test_scores_are_no_captions_to_be_scored(tmp_path: Path, cells: str) -> None:
+    (tmp_path / "s.csv").write_text(cells)
+    with pytest.raises(BadCorpus, match=r"column 'CLIPScore' holds numbers such as '0[.,]512' and"):
+        read_job(tmp_path / "s.csv", tmp_path, None)
+
+
 FILES = (
     "COCO_val2014_000000391895.jpg",
     "val/000000000139.jpg",

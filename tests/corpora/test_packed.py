@@ -129,11 +129,22 @@ def test_samples_of_a_tar_are_pictures_with_the_captions_of_their_texts_and_reco
         ("sub/001.seg.npy", b"x"),
         ("002.png", picture(3)),
         ("002.cls", b"7"),
+        *((f"a.{one}.{ending}", data) for one in "12" for ending, data in (("png", picture(4)), ("txt", one.encode()))),
+        ("b.png", picture(5)),
+        ("b.json", b'{"caption": "a pig"}'),
+        ("b.2.PNG", picture(6)),
+        ("b.2.json", b'{"caption": "a hen"}'),
+        ("b.far.png", picture(7)),
     ]
     tar(tmp_path / "wd" / "00000.tar", members)
     assert read(tmp_path / "wd") == {
         "00000.tar/000.jpg": (1, ("a horse", "a brown horse")),
         "00000.tar/002.png": (3, ()),
+        "00000.tar/a.1.png": (4, ("1",)),
+        "00000.tar/a.2.png": (4, ("2",)),
+        "00000.tar/b.png": (5, ("a pig",)),
+        "00000.tar/b.2.png": (6, ("a hen",)),
+        "00000.tar/b.far.png": (7, ("a pig",)),
         "00000.tar/sub/001.png": (2, ("a cow",)),
     }
 

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from core import settings
-from core.corpora.demo_plan import Plan, read_plan
 from tests.corpora.coco_folder import CocoFolder
+from tools.demo_corpus.plan import Plan, read_plan
 from tools.demo_corpus.scenes import ScenePlan, read_scenes
 
 

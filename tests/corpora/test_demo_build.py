@@ -10,10 +10,10 @@ import pytest
 
 from core import settings
 from core.corpora.demo import load_demo, load_demo_prototypes, load_demo_scenes, pictures_of
-from core.corpora.demo_plan import read_plan
 from core.errors import BadCorpus, InvalidInput
 from tests.corpora.stamp_folder import stamp
 from tools.demo_corpus.build import build_demo
+from tools.demo_corpus.plan import read_plan
 from tools.demo_corpus.quadruples import read_quadruples, text
 from tools.demo_corpus.scenes import captions, read_scenes
 

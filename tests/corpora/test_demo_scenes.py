@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from core import settings
 from core.corpora.demo import load_demo_scenes, load_demo_scenes_one, pictures_of
-from core.corpora.demo_plan import LANGUAGES, Plan, read_plan
+from core.corpora.demo_plan import LANGUAGES
 from core.corpora.labels import load_taxonomy
 from core.corpora.schema import Corpus, Item, SceneObject
 from core.errors import BadCorpus
@@ -24,6 +24,7 @@ from core.probes.words.categories import named_in
 from core.seeds import stream
 from tests.corpora.stamp_folder import ellipse, stamp
 from tools.demo_corpus.build import build_demo
+from tools.demo_corpus.plan import Plan, read_plan
 from tools.demo_corpus.scenes import Kind, ScenePlan, arrange, read_scenes
 
 ASSETS = settings.ROOT / "assets" / "demo"

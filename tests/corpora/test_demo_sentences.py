@@ -12,12 +12,13 @@ import pytest
 from core import settings
 from core.corpora.demo import load_demo
 from core.corpora.demo_backgrounds import PLACES
-from core.corpora.demo_plan import FILLING, LANGUAGES, Plan, read_plan, share, where
+from core.corpora.demo_plan import LANGUAGES, share
 from core.corpora.schema import Corpus, Item, Mask
 from core.errors import BadCorpus
 from core.probes.words.screening import families
 from tests.corpora.hand_worked_sentences import SCENES, WORKED
 from tests.corpora.read_sentences import READ
+from tools.demo_corpus.plan import FILLING, Plan, read_plan, said_of, where
 from tools.demo_corpus.scenes import ScenePlan, captions
 
 ASSETS = settings.ROOT / "assets" / "demo"
@@ -269,9 +270,9 @@ def test_a_slip_in_the_words_is_named(tmp_path: Path, file: str, old: str, new: 
 def test_words_that_are_missing_are_asked_for(plan: Plan) -> None:
     mask = Mask.from_array(np.ones((4, 4), bool))
     with pytest.raises(BadCorpus, match=r"nouns\.csv has no noun phrase for label 'unicorn'"):
-        plan.grammar.sentences(label="unicorn", stamp="x.png", background="field", mask=mask)
+        said_of(plan.grammar, label="unicorn", stamp="x.png", background="field", mask=mask)
     with pytest.raises(BadCorpus, match=r"places\.csv has no phrase for background 'moon'"):
-        plan.grammar.sentences(label="frog", stamp="x.png", background="moon", mask=mask)
+        said_of(plan.grammar, label="frog", stamp="x.png", background="moon", mask=mask)
 
 
 def test_the_shipped_list_holds_what_the_loader_gives(demo: Corpus) -> None:
@@ -299,7 +300,7 @@ def mask(size: str, where: str) -> Mask:
 @pytest.mark.parametrize("parts", WORKED, ids=" ".join)
 def test_a_sentence_is_put_together_as_it_was_written_by_hand(plan: Plan, parts: tuple[str, str, str, str]) -> None:
     label, background, size, where = parts
-    made = plan.grammar.sentences(label=label, stamp="", background=background, mask=mask(size, where))
+    made = said_of(plan.grammar, label=label, stamp="", background=background, mask=mask(size, where))
     assert made == {language: (text,) for language, text in WORKED[parts].items()}
 
 

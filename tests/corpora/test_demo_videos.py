@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from core import settings
-from core.corpora.demo_plan import read_plan
 from core.corpora.video_folder import read_video_folder
 from core.corpora.video_frames import open_video
 from core.errors import BadCorpus
 from tests.corpora.stamp_folder import stamp
+from tools.demo_corpus.plan import read_plan
 from tools.demo_corpus.videos import FRAMES, SIZE, build_videos, read_videos, video_frames
 
 ASSETS = settings.ROOT / "assets" / "demo"

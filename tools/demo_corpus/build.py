@@ -8,11 +8,12 @@ from pathlib import Path
 
 from core import settings
 from core.corpora.demo import ITEMS_FILE, LISTINGS
-from core.corpora.demo_plan import ItemEntry, PhotographEntry, Plan, read_plan
+from core.corpora.demo_plan import ItemEntry
 from core.errors import BadCorpus, InvalidInput
 from core.writing import write_folder_whole
 from tools.demo_corpus.composed import composed_item
 from tools.demo_corpus.photographs import photograph_captions, photograph_item
+from tools.demo_corpus.plan import PhotographEntry, Plan, read_plan
 from tools.demo_corpus.quadruples import quadruple, read_quadruples
 from tools.demo_corpus.scenes import SceneEntry, ScenePlan, read_scenes, scene_item
 from tools.demo_corpus.stamps import find_stamps

@@ -13,10 +13,11 @@ from PIL import Image, ImageFilter
 
 from core.corpora.demo import CORPUS
 from core.corpora.demo_backgrounds import Background, encode_jpeg, make_background, shadowed
-from core.corpora.demo_plan import LANGUAGES, ItemEntry, Plan, StampEntry
+from core.corpora.demo_plan import LANGUAGES, ItemEntry, StampEntry
 from core.corpora.schema import COVERAGE_BINS, COVERAGE_EDGES, Item, Mask
 from core.errors import BadCorpus
 from core.seeds import RUN_SEED, stream
+from tools.demo_corpus.plan import Plan, said_of
 from tools.demo_corpus.stamps import LICENCE, PACKAGE, PACKAGE_VERSION, read_captions, read_stamp
 
 MAX_SCALE = 1.6
@@ -229,7 +230,7 @@ def _captions(entry: ItemEntry, plan: Plan, stamps: Path, mask: Mask) -> dict[st
     """The sentence, then the short caption of the stamp, of every language."""
     about = plan.stamps[entry.stamp]
     short = _short_captions(about, plan, stamps)
-    said = plan.grammar.sentences(label=about.label, stamp=about.stamp, background=entry.background, mask=mask)
+    said = said_of(plan.grammar, label=about.label, stamp=about.stamp, background=entry.background, mask=mask)
     return {language: (*said[language], *short[language]) for language in LANGUAGES}
 
 

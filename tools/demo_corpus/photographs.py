@@ -8,9 +8,10 @@ from PIL import Image
 
 from core.corpora.demo import CORPUS
 from core.corpora.demo_backgrounds import encode_jpeg, shipped_file, shipped_pixels
-from core.corpora.demo_plan import LANGUAGES, PhotographEntry, Plan
+from core.corpora.demo_plan import LANGUAGES
 from core.corpora.schema import Item, Mask
 from core.errors import BadCorpus
+from tools.demo_corpus.plan import PhotographEntry, Plan
 
 
 def photograph_item(entry: PhotographEntry, captions: Mapping[str, tuple[str, ...]], masks: Path) -> tuple[Item, bytes]:

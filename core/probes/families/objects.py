@@ -91,7 +91,7 @@ def distances(item: Item) -> dict[str, float]:
                 x, y = float(columns.mean()) + 0.5, float(rows.mean()) + 0.5
             else:
                 assert box is not None
-                x, y = box.x + box.width / 2, box.y + box.height / 2
+                x, y = box.centre
             away = math.hypot(x - item.width / 2, y - item.height / 2)
             total, weight = sums.get(label, (0.0, 0.0))
             sums[label] = (total + area * away, weight + area)

@@ -162,15 +162,10 @@ def _ground(surface: Surface, width: int, height: int, rng: np.random.Generator)
     across, along = round(width * 2.4), round(height * 1.5)
     texture = _fill(surface, across, along, rng)
     inset = round(across * 0.29)
-    quad = (0, 0, inset, along, across - inset, along, across, 0)
-    corners = ((0, 0), (0, height), (width, height), (width, 0))
-    rows, values = [], []  # of the equations for Pillow's eight coefficients, which map the corners to the quad's
-    for (x, y), u, v in zip(corners, quad[::2], quad[1::2], strict=True):
-        rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
-        values += [u, v]
-    solved = np.linalg.solve(np.array(rows, float), np.array(values, float))
-    # Rounded, so that the last bit of a linear solver cannot change a pixel.
-    coefficients = tuple(round(float(value), 9) for value in solved)
+    quad = np.array([(0, 0), (inset, along), (across - inset, along), (across, 0)], np.float32)
+    corners = np.array([(0, 0), (0, height), (width, height), (width, 0)], np.float32)
+    # rounded, so that the last bit of a linear solver cannot change a pixel; the ninth of them is 1
+    coefficients = tuple(round(float(value), 9) for value in cv2.getPerspectiveTransform(corners, quad).ravel()[:8])
     sharp = texture.transform((width, height), Image.Transform.PERSPECTIVE, coefficients, Image.Resampling.BICUBIC)
     soft = sharp.filter(ImageFilter.GaussianBlur(max(width, height) / 170))
     nearness = Image.linear_gradient("L").resize((width, height)).point([min(255, value * 2) for value in range(256)])

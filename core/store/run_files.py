@@ -302,14 +302,6 @@ class Run:
         """Whether anything was scored yet: the folder of a run that was stopped may hold nothing."""
         return self.path.suffix == ".duckdb" or any((self.path / "scores").glob("*.parquet"))
 
-    def image_path(self, image: str) -> Path | None:
-        """Where an item's image lies: the column ``image`` of ``items``, below the corpus root. Returns None where the
-        name leads outside the root, or the run does not say where its root is."""
-        if (root := self.corpus_root()) is None:
-            return None
-        path = (root / image).resolve()
-        return path if path.is_relative_to(root) else None
-
     def corpus_root(self) -> Path | None:
         """Folder that the corpus lay in when the run was made, be it there or not; None where the run says none."""
         corpus = self.manifest.get("corpus")

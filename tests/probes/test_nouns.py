@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.evaluators.metrics.grounding_judge import find_nouns
-from core.probes.words.caption_language import is_english, reads_as
+from core.probes.words.caption_language import reads_as
 from core.probes.words.caption_words import noun_phrases, words
 from core.probes.words.english import ADJECTIVE, kinds
 
@@ -123,7 +123,7 @@ def test_captions_of_any_form_give_no_wrong_noun(caption: str, heads: list[str])
 @pytest.mark.parametrize("half", ["tuning", "held_out"])
 def test_captions_of_other_languages_are_told_from_english(half: str) -> None:
     for language, halves in MARKED.items():
-        assert {is_english(read(caption, language)[0]) for caption in halves[half]} == {language == "en"}
+        assert {reads_as(read(caption, language)[0], "en") for caption in halves[half]} == {language == "en"}
 
 
 @pytest.mark.parametrize(
@@ -149,11 +149,11 @@ def test_captions_read_as_the_language_that_they_are_named_as() -> None:
     "caption", ["Hund", "un chat", "der Hund", "Ein Hund schläft", "собака спит", "een hond op het gras"]
 )
 def test_short_captions_of_other_languages_are_not_english(caption: str) -> None:
-    assert not is_english(caption)
+    assert not reads_as(caption, "en")
 
 
 @pytest.mark.parametrize(
     "caption", ["Man wearing red hat", "A boy with a die", "frisbee", "12 34", "Old man with hat and son"]
 )
 def test_english_captions_with_words_that_other_languages_have_are_english(caption: str) -> None:
-    assert is_english(caption)
+    assert reads_as(caption, "en")

@@ -22,7 +22,7 @@ from core.evaluators.offline.image_tower import BACKBONES, ImageTower, shared_im
 from core.evaluators.other_packages import MINILM, available, library_versions
 from core.probes.rejections import coded
 from core.probes.tables import lexicon_path
-from core.probes.words.caption_language import MARKUP, is_english
+from core.probes.words.caption_language import MARKUP, reads_as
 from core.probes.words.english import NOUN, kinds, listed
 from core.probes.words.grammar import singular
 from core.settings import assets_dir
@@ -252,8 +252,8 @@ class GroundingJudge(Evaluator):
 
 
 def _nouns(caption: str) -> tuple[NounPhrase, ...]:
-    return find_nouns(caption) if is_english(caption) else ()
+    return find_nouns(caption) if reads_as(caption, "en") else ()
 
 
 def _why(caption: str) -> tuple[str, str]:
-    return ("caption-no-noun", NO_NOUN) if is_english(caption) else ("caption-not-english", NOT_ENGLISH)
+    return ("caption-no-noun", NO_NOUN) if reads_as(caption, "en") else ("caption-not-english", NOT_ENGLISH)

@@ -38,14 +38,10 @@ _FEW = 3
 _ENGLISH = ("of_one", "determiners", "prepositions", "conjunctions", "being", "auxiliaries", "others")
 
 
-def is_english(caption: str) -> bool:
-    """Whether a caption may be English; one without letters may."""
-    return reads_as(caption, "en")
-
-
 @lru_cache(maxsize=20_000)
 def reads_as(caption: str, language: str) -> bool:
-    """Whether a caption may be in a language; where nothing tells, it may. ``language``: one of en, de, fr, es, ja.
+    """Whether a caption may be in a language; where nothing tells, as without letters, it may.
+    ``language``: one of en, de, fr, es, ja.
 
     >>> reads_as("A dog sleeps on the bed.", "de"), reads_as("Man wearing red hat", "en")
     (False, True)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from core.errors import InvalidInput
-from core.probes.words.english import NOUN, colours, dictionary, kinds, listed
+from core.probes.words.english import NOUN, colours, dictionary, is_closed, kinds, listed
 
 _SENTENCE_END = re.compile(r"[.!?:…]\W*$")
 _ADJECTIVES_TOO = ("end", "ende", "ender", "endes", "enden")  # endings of German participles
@@ -244,18 +244,15 @@ def _kinds(found: Sequence[Word]) -> list[str]:
     return [said[place] for place in places]
 
 
-_CLOSED = ("of_one", "determiners", "prepositions", "conjunctions", "being", "auxiliaries", "others", "frames")
-_SHORTER = {"determiners": ("of_one", "determiners"), "prepositions": ("prepositions",)}
-
-
-def closed_words(text: str, lists: Sequence[str] = _CLOSED) -> bool:
-    """Whether an English word, in lower case, stands in some of the lists of ``assets/lexicons/caption_words.toml``."""
-    return any(text in listed(name) for each in lists for name in _SHORTER.get(each, (each,)))
+def closed_words(text: str, lists: Sequence[str]) -> bool:
+    """Whether an English word, in lower case, stands in some lists of ``assets/lexicons/caption_words.toml``; what
+    determines one thing is a determiner, too."""
+    return any(text in listed(name) for name in lists) or ("determiners" in lists and text in listed("of_one"))
 
 
 def may_be_noun(text: str) -> bool:
     """Whether an English word, in lower case, can be a noun by the dictionary and is of no closed class."""
-    if closed_words(text) or text in colours() or not text.isalpha() or text.endswith("ing"):
+    if is_closed(text) or text in colours() or not text.isalpha() or text.endswith("ing"):
         return False
     return "NOUN" in dictionary(text)
 
@@ -268,7 +265,7 @@ def nouns_and_adjectives(found: Sequence[Word]) -> tuple[bool, ...]:
 
 def is_adjective(text: str) -> bool:
     """Whether a word is an adjective: a colour, or one by the dictionary that no closed class holds."""
-    closed = closed_words(text)
+    closed = is_closed(text)
     return text in colours() or (not closed and text.isalpha() and "ADJ" in dictionary(text) and text not in _FINITE)
 
 
@@ -292,7 +289,7 @@ def holds_clause(caption: str, *, sure: bool = False) -> bool:
 def _finite(text: str) -> bool:
     if text in _FINITE:
         return True
-    closed = closed_words(text)
+    closed = is_closed(text)
     if closed or not text.isalpha() or text.endswith(("ing", "ed", "en")):
         return False
     classes = dictionary(text).keys()

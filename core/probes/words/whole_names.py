@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from core.probes.tables import lexicon_path
 from core.probes.words.caption_words import Word, closed_words, is_adjective, may_be_noun, noun_phrases
 from core.probes.words.categories import after_the_noun, every_noun, forms
-from core.probes.words.english import colours, dictionary, listed, object_words
+from core.probes.words.english import colours, dictionary, is_closed, listed, object_words
 from core.probes.words.grammar import Number, number_of, plural
 
 Span = tuple[int, int]  # index of a noun's first and last word
@@ -165,7 +165,7 @@ def _goes_on(found: Sequence[Word], first: int, last: int, label: str) -> bool:
     word = found[last + 1].core.casefold()
     if word in _PARTS:
         return True
-    if word in after_the_noun(lexicon_path("after_the_noun.csv")) or closed_words(word):
+    if word in after_the_noun(lexicon_path("after_the_noun.csv")) or is_closed(word):
         return False
     head = re.split(r"['’]", word.rpartition("-")[2])[0]
     classes = dictionary(head)
@@ -181,7 +181,7 @@ def _goes_on(found: Sequence[Word], first: int, last: int, label: str) -> bool:
         return "VERB" not in classes or not (one if plural_head else many)  # *a car drives*, *two dogs play*
     if "ADJ" not in classes or last + 2 >= len(found) or found[last + 1].trail:
         return False
-    return not closed_words(found[last + 2].core.casefold())  # "a dog asleep on a bed", but "a dog friendly café"
+    return not is_closed(found[last + 2].core.casefold())  # "a dog asleep on a bed", but "a dog friendly café"
 
 
 def of_several(found: Sequence[Word], first: int, last: int) -> bool | None:
@@ -223,7 +223,7 @@ def describing(found: Sequence[Word], first: int) -> int:
 def _quality(found: Sequence[Word], index: int) -> bool:
     """Whether a word is an adjective, by the dictionary or by its form: *brown*, *Italian*, *long-haired*, *parked*."""
     text, core = found[index].core.casefold(), found[index].core
-    if text in _LIMITERS or (closed_words(text) and not is_adjective(text)):
+    if text in _LIMITERS or (is_closed(text) and not is_adjective(text)):
         return False
     proper = index > 0 and core[:1].isupper() and core.isalpha() and not dictionary(text)
     formed = "-" in text or (text.endswith(("ed", "ing")) and "VERB" in dictionary(text))

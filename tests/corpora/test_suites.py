@@ -455,8 +455,10 @@ def test_the_mean_of_three_ratings_with_a_decimal_comma_is_no_number_of_thousand
     ]
     found = read_suite(written(tmp_path, "de.csv", "\n".join(map(between.join, rows))))
     assert [each.rating for each in found.rated] == [0.667, 1.0]
-    found = read_suite(written(tmp_path, "own.csv", 'image,caption,rating\na.jpg,a dog,"2,667"\nb.jpg,a cat,3\n'))
-    assert ([each.rating for each in found.rated], found.left_out) == ([3.0], 1)
+    rows = 'image,caption,rating,rating_style\na.jpg,a dog,"2,667","1,500"\nb.jpg,a cat,3,3\nc.jpg,a bus,"3,0",2\n'
+    found = read_suite(written(tmp_path, "own.csv", rows))  # pandas' decimal="," alone; the second column tells nothing
+    held = {name: [each.rating for each in found.rated if each.dimension == name] for name in ("", "style")}
+    assert (held, found.left_out) == ({"": [2.667, 3.0, 3.0], "style": [3.0, 2.0]}, 1)
 
 
 def test_cells_that_pandas_writes_for_nothing_are_none(tmp_path: Path) -> None:

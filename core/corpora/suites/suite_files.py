@@ -30,7 +30,7 @@ CapArena, caparena_metrics.py.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -269,14 +269,20 @@ def _of_records(path: Path) -> Suite:
     return composite_csv(path)
 
 
-def _table(path: Path) -> tuple[list[str], Iterator[Record]]:
-    """The columns of a table and its rows, the ratings with a point before their decimals."""
+def _table(path: Path) -> tuple[list[str], Iterable[Record]]:
+    """The columns of a table and its rows, the ratings with a point before their decimals: three digits after a comma
+    are decimals where another cell of the column has decimals after one, too."""
     cells = csv_cells(path)
     rated = [name for name in cells.header if name in _RATING or _dimension(name) is not None]
-    rows = csv_records(path)
-    return cells.header, (
-        (where, {**row, **{name: pointed(row[name], cells.between) for name in rated}}) for where, row in rows
-    )
+    if not rated:
+        return cells.header, csv_records(path)
+    rows = list(csv_records(path))
+    parted = dict.fromkeys(rated, cells.between)
+    parted |= {name: "" for name in rated if any("," in row[name] and number(row[name]) is not None for _, row in rows)}
+    return cells.header, [
+        (where, {**row, **{name: pointed(row[name], between) for name, between in parted.items()}})
+        for where, row in rows
+    ]
 
 
 def _by_content(path: Path, held: object, *, keep: bool) -> Suite | None:

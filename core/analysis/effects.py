@@ -130,7 +130,12 @@ def entering(rows: Sequence[R]) -> list[R]:
 def corrected(table: pd.DataFrame) -> pd.DataFrame:
     """Rows that are shown, corrected over these and the others; see :func:`with_holm`."""
     found = with_holm(table)
-    return found[found["shown"].astype(bool)].drop(columns="shown").reset_index(drop=True)
+    kept = found[found["shown"].astype(bool)].drop(columns="shown").reset_index(drop=True)
+    # a row that is not shown lacks the counts: beside it those of the others are no whole numbers
+    counts = [
+        name for name in map(str, kept.columns) if (name == "n" or name.startswith("n_")) and kept[name].notna().all()
+    ]
+    return kept.astype(dict.fromkeys(counts, int)) if len(kept) else kept
 
 
 def _found(

@@ -129,9 +129,7 @@ def elsewhere(table: ScoreTable, rows: pd.DataFrame, what: str) -> Lack:
 def left_out(table: ScoreTable, column: str, names: Sequence[str] | None = None) -> pd.DataFrame:
     """What is open outside the scope: rows of ``about["open"]`` whose ``column`` (``probe``, ``family``, ``corpus`` or
     ``evaluator``) has one of these names; None: one that the table does not have."""
-    rows = table.about.get("open")
-    if rows is None:
-        return pd.DataFrame(columns=[column])
+    rows = table.about["open"]
     here = {"corpus": table.corpora, "evaluator": table.evaluators}.get(column, ())
     return rows[rows[column].isin(list(names)) if names is not None else ~rows[column].isin(here)]
 

@@ -275,9 +275,7 @@ class Scores:
     @cached_property
     def blind(self) -> frozenset[str]:
         """Evaluators that never see the image: under an edit of it they stay where they are by construction."""
-        told = self.about.get("evaluators")
-        if told is None or "blind" not in told:
-            return frozenset()
+        told = self.about["evaluators"]
         return frozenset(map(str, told.loc[told["blind"].astype(bool), "evaluator"]))
 
     def axis_of(self, family: str) -> str:

@@ -9,7 +9,6 @@ __all__ = [
     "bootstrap",
     "factors",
     "mixed_model",
-    "permutation",
     "rank_agreement",
     "shift_pairs",
     "shift_tests",

@@ -112,7 +112,7 @@ def mean_of_ratios_bca(
     ``n`` counts entries. NaN where the bottoms of one ratio do not sum to more than 0. Raises InvalidInput if there is
     no ratio, or the lengths differ.
     ``tops``: of each ratio, shape [n_k]; an entry with a NaN in either is left out.
-    ``groups``: source of each entry, likewise: one that several ratios hold is drawn in all of them together.
+    ``groups``: source of each entry, one each: one that several ratios hold is drawn in all of them together.
 
     >>> mean_of_ratios_bca([[1.0] * 10, [3.0] * 10], [[2.0] * 10] * 2, [range(10)] * 2).estimate
     1.0
@@ -123,14 +123,6 @@ def mean_of_ratios_bca(
             f"{len(bottoms)}, {len(groups)}"
         )
     parts = [_there(*each) for each in zip(tops, bottoms, groups, strict=True)]
-    if any(crossed(of) for _, _, of in parts):
-        alone = mean_of_ratios_bca(
-            [top for top, _, _ in parts], [bottom for _, bottom, _ in parts], [first_of(of) for _, _, of in parts]
-        )
-        owed = [
-            (top - bottom * top.sum() / bottom.sum()) / bottom.sum() for top, bottom, _ in parts if bottom.sum() > 0
-        ]
-        return widened(alone, np.concatenate(owed or [np.zeros(0)]), np.concatenate([of for _, _, of in parts]))
     names, ranks = np.unique(np.concatenate([each[2] for each in parts]), return_inverse=True)
     n, sources = len(ranks), len(names)
     cuts = np.split(ranks, np.cumsum([len(each[2]) for each in parts])[:-1])

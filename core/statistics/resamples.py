@@ -246,17 +246,15 @@ def drawn_sums(values: np.ndarray, draws: int, seed: int) -> np.ndarray:
     units = len(values)
     if units * draws <= _HELD and (units <= MANY or units == BLOCKS):
         return np.asarray(_as_numbers(units, draws, seed) @ values)
-    if units * draws <= _HELD:
-        # some draws at a time: samples of so many units are seldom asked for twice, and 30 MB as numbers
-        found, numbers = np.empty((draws, values.shape[1])), np.empty((units, _AT_ONCE))
-        counts = sample_counts(units, draws, seed=seed)
-        for start in range(0, draws, _AT_ONCE):
-            own = counts[start : start + _AT_ONCE]
-            part = numbers[:, : len(own)]
-            part[:] = own.T
-            np.matmul(part.T, values, out=found[start : start + len(own)])
-        return found
-    return np.concatenate([counts @ values for counts in drawn_counts(len(values), draws, seed=seed)])
+    # some draws at a time: samples of so many units are seldom asked for twice, and 30 MB as numbers
+    found, numbers = np.empty((draws, values.shape[1])), np.empty((units, _AT_ONCE))
+    counts = sample_counts(units, draws, seed=seed)
+    for start in range(0, draws, _AT_ONCE):
+        own = counts[start : start + _AT_ONCE]
+        part = numbers[:, : len(own)]
+        part[:] = own.T
+        np.matmul(part.T, values, out=found[start : start + len(own)])
+    return found
 
 
 @lru_cache(maxsize=2)  # a page asks for hundreds of means of as many units

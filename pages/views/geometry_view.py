@@ -16,7 +16,7 @@ from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.features.geometry import geometry
 from core.probes.titles import family_title
-from core.statistics.permutation import DRAWN, DRAWS
+from core.statistics.rank_agreement import DRAWN, DRAWS
 from pages.views.common.collect import data_buttons, figure_buttons, figures_of, of_scores
 from pages.views.common.links import draw_no_run, pairs_behind
 from pages.views.common.open_runs import KEYED, Signature, present, scores, store, stored_values, view

@@ -15,10 +15,11 @@ from statsmodels.stats.proportion import proportion_confint
 from core.analysis.beside import caption_of
 from core.analysis.comparisons import DIRECTIONAL, picked_failure
 from core.analysis.questions import SECTIONS, Options, Question, catalogue, papers
-from core.analysis.questions.directional import in_depth, matrix
+from core.analysis.questions.directional import in_depth, matrix, rows
 from core.analysis.questions.levels import tables_of
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
+from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
 from core.analysis.verdicts import NO_CLAIM
 from core.report.fairness_card import card_report
@@ -552,6 +553,16 @@ def test_without_directional_probes_nothing_is_said_of_what_it_fails_to_see(tmp_
     with Store.open(write_run(tmp_path / "r", audited("vflip"), corpus={"name": "c"})) as store:
         assert blind_spots(read_table(store).view()) == {}
         assert "fails to see" not in card_report(store)
+
+
+def test_a_family_that_a_reader_leaves_out_still_counts_in_the_correction(table: ScoreTable) -> None:
+    every = rows(table.view(), drops=False)
+    several = every[every["m_tests"] > 1]
+    assert len(several["family"].unique()) > 1
+    for family in several["family"].unique():
+        left = rows(table.view(Slice(families=(str(family),))), drops=False)
+        whole = every[every["family"] == family].reset_index(drop=True)
+        pd.testing.assert_frame_equal(left, whole)
 
 
 @pytest.mark.parametrize("known", [False, True])

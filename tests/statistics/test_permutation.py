@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import InvalidInput
-from core.statistics.permutation import DRAWN, EXACT, EXACT_MOST, rank_test
+from core.statistics.rank_agreement import DRAWN, EXACT, EXACT_MOST, rank_test
 
 few = st.lists(st.integers(-5, 5), min_size=3, max_size=5)
 

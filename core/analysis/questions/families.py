@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effect_of_items import known_sizes
-from core.analysis.effects import ALL, Names, corpora, effects, family_groups
+from core.analysis.effects import ALL, IN_PERCENT, Names, corpora, effects, family_groups
 from core.analysis.lacks import NO_SHIFT, no_column, no_family
 from core.analysis.overview import beside_null
 from core.analysis.questions import papers
@@ -202,12 +202,9 @@ def not_audited(table: ScoreTable) -> tuple[Question, ...]:
         said, at = family.replace("-", " "), section(family, axis)
         kind = {"words": "words", "natural": "captions"}.get(at, "edits")
         of = (f"S-{family}", f"{said.capitalize()}: how much scores change", at, PART, note, columns)
-        found.append(Question(*of, _nothing, partial(no_family, family=family, what=f"{said} {kind}")))
+        needs = partial(no_family, family=family, what=f"{said} {kind}")
+        found.append(Question(*of, lambda *_: pd.DataFrame(columns=["evaluator", "n_items", *IN_PERCENT]), needs))
     return tuple(found)
-
-
-def _nothing(view: View, options: Options) -> pd.DataFrame:
-    return pd.DataFrame(columns=["evaluator", "n_items", "median_percent", "low", "high"])
 
 
 SLICES = "S-slices"

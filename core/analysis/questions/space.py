@@ -231,8 +231,6 @@ def of_cutting(table: ScoreTable) -> tuple[Question, ...]:
 
 def cut_items(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
     """Items whose object one of some edits cut, bool [N]."""
-    if KEPT not in table.diagnostics:
-        return np.zeros(len(table.items), dtype=bool)
     return np.asarray(is_cut(table.diagnostics[KEPT].of(table.places(probes))).any(axis=0))
 
 

@@ -24,8 +24,8 @@ from core.charts.spec import Axis, Figure, counted, marks_of, signed, untitled
 from core.errors import InvalidInput, InvariscopeError
 from core.probes.tables import read_table
 from core.settings import assets_dir
-from core.statistics.permutation import RankTest, rank_test
 from core.statistics.power import smallest_rho
+from core.statistics.rank_agreement import RankTest, rank_test
 
 WORD, PHRASE = "word", "phrase"
 LEVELS = (WORD, PHRASE)

@@ -3,6 +3,7 @@
 An item is one comparison: a picture, the caption that is right of it, and one that is wrong.
 """
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from core.corpora.caption_tables import said_text
 from core.corpora.corpus_files import Findings, LeftOut, inside, whole_number
+from core.corpora.corpus_files import key as named_key
 from core.corpora.folder_tables import NamedImages, choose_file, language_code
 from core.corpora.images import ImageHeader, encode_png, read_header, read_image, require_auditable
 from core.corpora.labels import caption_languages, stated_language
@@ -150,7 +152,7 @@ class _Reader:
         if line.id in self.seen:
             raise LeftOut("duplicate-id", f"{line.where}: id {line.id!r} was there before; rename one")
         right, wrong = (_text(each, line.where, side) for each, side in ((line.right, "right"), (line.wrong, "wrong")))
-        if right == wrong:
+        if _alike(right) == _alike(wrong):
             raise LeftOut("equal-sides", f"{line.where}: right and wrong are one caption, {right!r}; mend one")
         language = language_code(line.language) if line.language else self.languages[right]
         if language is None:
@@ -211,7 +213,12 @@ def _cut(path: Path, line: PairLine) -> bytes:
 
 
 def _plain(name: Any) -> str:
-    return str(name).strip() if isinstance(name, str | int) and not isinstance(name, bool) else ""
+    return (named_key(name) or "").strip()
+
+
+def _alike(text: str) -> str:
+    """What a reader sees of a caption: accents composed, single blanks."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def _text(value: Any, where: str, side: str) -> str:

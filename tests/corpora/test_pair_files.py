@@ -260,6 +260,7 @@ def test_paper_d_s_files_are_joined_by_their_ids(root: Path) -> None:
         ("cat.png,A cat.,A cat.", "equal-sides"),
         ("cat.png,A cat., A cat. ", "equal-sides"),
         ("cat.png,A cat.,A cat\u200b.", "equal-sides"),
+        ("cat.png,Un caf\u00e9.,Un  cafe\u0301.", "equal-sides"),
         ("cat.png,A cat.,\u200b\u200d", "missing-cell"),
         ("gone.png,A cat.,A dog.", "entry-no-image"),
         ("../secret.png,A cat.,A dog.", "unsafe-path"),
@@ -280,6 +281,13 @@ def test_a_line_that_cannot_be_used_costs_itself_alone(root: Path, line: str, co
     assert rejection.code == code
     assert rejection.code in CODES
     assert rejection.detail
+
+
+def test_a_number_with_a_point_is_the_picture_of_that_number(root: Path) -> None:
+    (root / "images" / "000000000042.png").write_bytes((root / "images" / "cat.png").read_bytes())
+    lines = [{"image": image, "right": f"A cat{image}.", "wrong": "A dog."} for image in (42, 42.0, "42.0")]
+    corpus = written(root, "pairs.json", lines)
+    assert [(item.image_path.name, item.group) for item in corpus.items] == [("000000000042.png", "42")] * 3
 
 
 @pytest.mark.parametrize("cell", ["A pet.|A tom.", "['A pet.', 'A tom.']", '"[""A pet."", ""A tom.""]"'])

@@ -158,7 +158,6 @@ class _Shards:
 
 
 def _address(root: Path, kind: Kind, image: str) -> str:
-    """Address of an exported picture as it is sent."""
     path = root / image
     if path.is_dir():
         raise InvalidInput("a judge is asked about pictures, and this export is of videos")

@@ -135,7 +135,6 @@ class _Export:
             source.close()
 
     def _known(self, index: int) -> bool:
-        """Whether a shard is finished and its images are there."""
         if self.folder.finished(index) is None:
             return False
         names = set(self.folder.given(index)["image"].to_pylist())

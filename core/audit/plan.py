@@ -311,8 +311,11 @@ def _check_items(corpus: Corpus) -> None:
         raise InvalidInput(f"corpus {corpus.name!r} has no items to audit; {told}")
     if len({bool(item.frames) for item in corpus.items}) > 1:
         raise InvalidInput(f"corpus {corpus.name!r} has pictures and videos; audit them apart")
-    if len(set(ids)) < len(ids):
-        raise InvalidInput(f"corpus {corpus.name!r} names item {_repeated(ids)!r} twice; ids must be unique")
+    seen: set[str] = set()
+    for each in ids:
+        if each in seen:
+            raise InvalidInput(f"corpus {corpus.name!r} names item {each!r} twice; ids must be unique")
+        seen.add(each)
 
 
 def _check_fits(plan: Plan) -> None:
@@ -356,15 +359,6 @@ def _root_of(corpus: Corpus, root: Path | None) -> Path | None:
         return Path(os.path.commonpath([path.parent for path in paths])) if paths else None
     except ValueError:  # two drives
         return None
-
-
-def _repeated(ids: Sequence[str]) -> str:
-    seen: set[str] = set()
-    for each in ids:
-        if each in seen:
-            break
-        seen.add(each)
-    return each
 
 
 def usual_subjects(corpus: Corpus) -> tuple[str, ...]:

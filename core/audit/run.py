@@ -163,7 +163,6 @@ def _loading(plan: Plan, progress: Heard | None, begun: float) -> Tell:
 
 
 def _at_work(names: Sequence[str], rank: int) -> tuple[str, int, int]:
-    """What a :class:`Progress` says of the evaluator at work."""
     return ("", 0, len(names)) if rank == NOBODY else (names[rank], rank + 1, len(names))
 
 

@@ -220,7 +220,6 @@ def _marked(value: object) -> list[tuple[str, Feature]]:
 
 
 def _claims(feature: Feature) -> Iterator[tuple[str, str]]:
-    """What no two features may have."""
     yield "name", feature.name
     yield from (("page", entry.name) for entry in feature.entries)
     yield from (("page", view.name) for view in feature.views if view.name != view.entry)
@@ -230,7 +229,6 @@ def _claims(feature: Feature) -> Iterator[tuple[str, str]]:
 
 
 def _refused(feature: Feature, taken: Container[tuple[str, str]], known: Container[str]) -> str:
-    """Why a feature is left out; empty where it is not."""
     twice = [f"{kind} {name!r}" for kind, name in _claims(feature) if (kind, name) in taken]
     missing = [entry.file for entry in feature.entries if not (ROOT / entry.file).is_file()]
     lost = [view for view in feature.views if view.entry not in known]

@@ -160,7 +160,6 @@ class TwoSides:
         return self._make_bands()
 
     def _agreement(self, measure: str, name: str) -> Record:
-        """Of a scoring with H, on both sides."""
         ratings, before, after = self._others[name], self._scores.clean, self._after.clean
         still = np.array_equal(before, after, equal_nan=True)  # of readings that leave unedited scores alone
         of = np.arange(len(ratings)) if self._scores.sources is None else self._scores.sources

@@ -166,7 +166,6 @@ def composable(families: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 
 
 def _sorted_out(families: Mapping[str, Sequence[str]]) -> tuple[list[str], list[str]]:
-    """Families whose variants' variants can be made, and why the others' cannot."""
     wrong, can = [], []
     for name, names in families.items():
         try:

@@ -67,28 +67,18 @@ class Choice:
 
 
 def sweep(
-    scores: Orbits,
-    terms: Terms,
-    others: Mapping[str, np.ndarray],
-    *,
-    lambdas: Sequence[float] = LAMBDAS,
-    ceilings: Mapping[str, float] | None = None,
+    scores: Orbits, terms: Terms, others: Mapping[str, np.ndarray], *, lambdas: Sequence[float] = LAMBDAS
 ) -> Sweep:
     """Follow sensitivity and correlation along λ; every score is linear in λ, so corrections are made once.
 
-    ``others``: H by name, float64 [n] over the same items, NaN where missing; ``ceilings``: of :func:`ceilings_of`,
-    which no terms change. Raises InvalidInput if an H has another number of items.
+    ``others``: H by name, float64 [n] over the same items, NaN where missing. Raises InvalidInput if an H has another
+    number of items.
     """
-    return sweep_of(scores, corrections(scores, terms), others, lambdas=lambdas, ceilings=ceilings)
+    return sweep_of(scores, corrections(scores, terms), others, lambdas=lambdas)
 
 
 def sweep_of(
-    scores: Orbits,
-    changes: Corrections,
-    others: Mapping[str, np.ndarray],
-    *,
-    lambdas: Sequence[float] = LAMBDAS,
-    ceilings: Mapping[str, float] | None = None,
+    scores: Orbits, changes: Corrections, others: Mapping[str, np.ndarray], *, lambdas: Sequence[float] = LAMBDAS
 ) -> Sweep:
     """The same of corrections that were made already, or measured; see :func:`sweep`."""
     for name, ratings in others.items():
@@ -98,7 +88,7 @@ def sweep_of(
         name: _sensitivities(family, changes.variants[name] - changes.baselines[name], lambdas)
         for name, family in scores.families.items()
     }
-    return _swept(scores, along, changes.clean, others, lambdas, ceilings_of(scores) if ceilings is None else ceilings)
+    return _swept(scores, along, changes.clean, others, lambdas, ceilings_of(scores))
 
 
 class Sweeps:

@@ -170,7 +170,7 @@ def _projection(embeddings: list[np.ndarray], direction: np.ndarray) -> float:
 def _readable(embeddings: ArrayLike, side: str) -> np.ndarray:
     values = np.atleast_2d(np.asarray(embeddings, dtype=np.float64))
     values = values[~np.isnan(values).any(axis=1)] if values.size else values
-    if not len(values) or not values.size:
+    if not values.size:
         raise InvalidInput(f"none of the {side} words could be embedded; choose other words")
     return values
 

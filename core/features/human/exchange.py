@@ -202,7 +202,6 @@ def _line(line: bytes, number: int) -> Any:
 
 
 def _annotator(study: Study, row: Mapping[str, Any]) -> str:
-    """Id of a row's annotator here."""
     told = named_key(_text(row, "annotator").strip()) or ""
     if says_nothing(told) or len(told) > 60 or not told.isprintable():
         raise InvalidInput(f"an annotator's name has 1 to 60 printable characters, got {told[:80]!r}")
@@ -213,7 +212,6 @@ def _annotator(study: Study, row: Mapping[str, Any]) -> str:
 
 
 def _checked(study: Study, row: Mapping[str, Any], annotator: str) -> dict[str, Any]:
-    """One vote of known shape, or a sentence."""
     item_id, _, beside = _text(row, "id").partition(":")
     item_id = named_key(item_id) or ""
     item = study.definition.item(item_id.zfill(4) if item_id.isdigit() else item_id)

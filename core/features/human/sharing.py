@@ -143,7 +143,6 @@ def shared_queues(ledger: Ledger) -> dict[str, tuple[str, ...]]:
 
 
 def _plain(ledger: Ledger) -> list[str]:
-    """Items that are asked about."""
     practised = ledger.exercises
     return [item.id for item in ledger.definition.items if not item.attention and item.id not in practised]
 

@@ -417,11 +417,9 @@ class Study:
             self._assign()
 
     def _of_annotator(self, row: str, annotator: str) -> None:
-        """Write one row of an annotator, and share anew."""
         self.record(lambda _: [{"row": row, "annotator": self._annotator(annotator).id}], share=True)
 
     def _assign(self) -> None:
-        """Share what is still needed anew."""
         self._write(lambda: [{"row": "assign", "queues": shared_queues(self._ledger)}])
 
 

@@ -133,7 +133,6 @@ def ratings(studies: Iterable[Study]) -> pd.DataFrame:
 
 
 def _cast(study: Study) -> pd.DataFrame:
-    """Votes of a study on what was drawn."""
     votes = vote_table(study)
     return votes[~votes["attention"]]
 

@@ -272,7 +272,6 @@ def _smallest(half: float, apart: np.ndarray, sources: int, level: float) -> tup
 
 
 def _differences(before: MetricBaseline, now: MetricBaseline) -> list[str]:
-    """What a baseline was made with that the check was not, a phrase each."""
     said = [
         f"its {what} is {was} and here {here}"
         for what, was, here in (

@@ -146,7 +146,6 @@ def suite(
 
 
 def _check(names: list[str], files: int, *, calibrator: bool, images: bool, elsewhere: bool) -> None:
-    """Refuse options that contradict each other."""
     from core.evaluators.references import BY_WORDS
 
     if files and elsewhere:

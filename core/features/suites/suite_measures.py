@@ -115,7 +115,6 @@ def _of_ratings(table: pd.DataFrame, drawn: np.ndarray, group: str, *, averaged:
 
 
 def _averaged(table: pd.DataFrame, scores: np.ndarray) -> pd.DataFrame:
-    """One row a caption, its ratings averaged."""
     rows = table.assign(score=scores).groupby(["image", "caption"], sort=True, observed=True)
     return rows[["rating", "score"]].mean().reset_index()
 

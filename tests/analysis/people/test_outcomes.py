@@ -22,6 +22,7 @@ from core.features.human.study_outcomes import (
     vote_rates,
 )
 from core.features.human.votes import vote_table
+from core.probes.base import FALSITY
 from core.report.build import build
 from core.store.store import Store
 from tests.analysis.broken_runs import ITEMS, facts_of, rows_of, write_broken
@@ -354,6 +355,18 @@ def test_people_fail_where_two_thirds_do_not_prefer_the_right_side(folder: Path,
     # the rest is as it was
     same = found.reset_index()[list(rates.columns)]
     assert same.equals(rates)
+
+
+def test_where_only_known_falsities_count_people_are_asked_of_those_alone(tmp_path: Path) -> None:
+    facts = facts_of(["denied"], {FALSITY: ["checked", "by-rule", "by-rule", "by-rule"]})  # every fourth item
+    run = write_broken(tmp_path / "demo", rows_of(("e",), probes=["identity", "vflip", "denied"]), facts=facts)
+    study = _study(tmp_path, "sides", 24)
+    with Store.open(run) as store:
+        table = read_table(store)
+        _, rates = _rates(table)
+        found = [with_baseline(rates, table.view(), [study], known=known) for known in (False, True)]
+    judged = [each.set_index("label").loc["denied", "n_people"] for each in found]
+    assert judged == [12, 6]  # every second item is of this family
 
 
 def test_the_study_that_judged_most_counts_and_a_slice_holds(folder: Path, tmp_path: Path) -> None:

@@ -130,6 +130,7 @@ def go_through(study: Study, annotator: str, *, right: bool) -> None:
 def test_practice_comes_first_and_enters_no_number(tmp_path: Path) -> None:
     study, ada = practising(tmp_path)
     assert stage(study, ada) is Stage.PRACTICE
+    assert set(quality_table(study)["state"]) == {"practising"}
     with pytest.raises(Refused, match="practise first"):
         study.answer(ada, "0001", "A", 2, seen=0)
     go_through(study, ada, right=True)

@@ -284,6 +284,37 @@ def test_an_attention_item_is_hit_by_who_refuses_its_wrong_caption(tmp_path: Pat
     assert (row["attention_hits"], row["attention_seen"]) == (1, 2)
 
 
+def test_the_coordinator_s_numbers_are_held_to_their_range(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="1 to 50 annotators, got 51"):
+        make(tmp_path, per_item=51)
+    assert list(tmp_path.iterdir()) == []
+    study = make(tmp_path, items=items(4, attention=2), attention_rate=0.5)
+    for wrong in (-0.1, 0.6, math.nan):
+        with pytest.raises(InvalidInput, match=r"lies in \[0, 0.5\]"):
+            study.set_attention_rate(wrong)
+    with pytest.raises(InvalidInput, match="open, paused, closed, got 'shut'"):
+        study.set_status("shut")
+    with pytest.raises(InvalidInput, match="at most 500 annotators, got 501"):
+        study.invite([""] * 501)
+    (ada,) = study.invite(["Ada"])
+    assert {"0005", "0006"} & set(study.state().annotators[ada].queue)
+    study.set_attention_rate(0.0)
+    assert Study(study.folder).state().attention_rate == 0.0
+    assert not {"0005", "0006"} & set(study.state().annotators[ada].queue)
+
+
+def test_a_link_that_was_revoked_takes_no_answer_and_is_told_apart(tmp_path: Path) -> None:
+    study = make(tmp_path)
+    ada, bo = study.invite(["Ada", "Bo"])
+    vote(study, ada, "0001")
+    study.revoke(ada)
+    with pytest.raises(Refused, match="does not work any more"):
+        study.answer(ada, "0002", "A", 2, seen=0)
+    state = quality_table(study).set_index("annotator")["state"]
+    assert (state[ada], state[bo]) == ("no link", "not begun")
+    assert coverage_table(study).set_index("id")["votes"]["0001"] == 1
+
+
 def test_straight_lines_and_one_sided_choices_are_seen(tmp_path: Path) -> None:
     study = make(tmp_path, items=items(10))
     (ada,) = study.invite([""])

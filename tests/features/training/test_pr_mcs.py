@@ -1,7 +1,7 @@
 """PR-MCS from MCS on synthetic pictures: formulas, resumption to the same weights, the format that evaluators load."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from core.corpora.registry import catalogue
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, StoreError
 from core.evaluators.registry import find
-from core.features.training.trainer import CURVES, STATE, read_curves, table
+from core.features.training.train_pac import PacRecipe
+from core.features.training.trainer import CURVES, STATE, make_room, read_curves, table
 from core.features.training.tuning import (
     ENCODER,
     TRAINING,
@@ -89,6 +90,45 @@ def test_the_losses_are_those_of_the_paper() -> None:
     found = pr_mcs_losses(torch.tensor(v), torch.tensor(o), torch.tensor(p), LossWeights(scale=30)).numbers()
     assert found["total"] == pytest.approx(expected, abs=1e-9)
     assert (found["original"], found["perturbed"], found["between"]) == pytest.approx((first, second, third))
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (lambda: LossWeights(original=-1.0), "λ1 must be 0 or more"),
+        (lambda: LossWeights(margin=1.5), "the margin is a cosine"),
+        (lambda: LossWeights(scale=0.0), "must be positive"),
+        (lambda: Recipe(batch=1), "batch must be at least 2"),
+        (lambda: Recipe(learning_rate=0.0), "the learning rate must be positive"),
+        (lambda: Recipe(checkpoint_every=0), "steps between checkpoints must be at least 1"),
+        (lambda: PacRecipe(visual=-0.1), "λv must be 0 or more"),
+        (lambda: PacRecipe(patience=0), "steps of patience must be at least 1"),
+        (lambda: examples((), ["xx"]), "got language 'xx'"),
+    ],
+)
+def test_a_recipe_that_cannot_be_followed_is_refused(made: Callable[[], object], told: str) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        made()
+
+
+def test_curves_that_were_damaged_name_the_line(tmp_path: Path) -> None:
+    path = tmp_path / CURVES
+    assert read_curves(path) == []
+    path.write_text('{"step": 1, "kind": "losses"}\n{"kind": "losses"}\n')
+    with pytest.raises(InvalidInput, match="line 2, is no line of curves"):
+        read_curves(path)
+
+
+def test_going_on_and_starting_over_exclude_each_other(tmp_path: Path) -> None:
+    encoder, training = tmp_path / "encoder", tmp_path / "training"
+    training.mkdir()
+    (training / CURVES).write_text("{}\n")
+    with pytest.raises(InvalidInput, match="exclude each other"):
+        make_room(encoder, training, Recipe(resume=True, overwrite=True))
+    with pytest.raises(InvalidInput, match="training exists; --resume goes on"):
+        make_room(encoder, training, Recipe())
+    make_room(encoder, training, Recipe(overwrite=True))
+    assert list(training.iterdir()) == []
 
 
 def test_a_batch_holds_an_image_once_and_an_epoch_every_caption(corpus: Corpus) -> None:

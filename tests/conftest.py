@@ -21,7 +21,6 @@ from core.settings import ROOT, results_dir
 from core.store.store import Store
 from tests import spread
 from tests.audit.squares import build_corpus
-from tests.scoring.asked_meteor import AskedMeteor
 
 if TYPE_CHECKING:
     from core.report.document import Report
@@ -40,9 +39,10 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let the processes share the cores; they inherit the variable."""
+    """Let the processes share the cores, and what is made of the tests' assertions; they inherit the variable."""
     if count := config.getoption("numprocesses", None):
         os.environ.setdefault("OMP_NUM_THREADS", str(spread.threads(count)))
+        spread.rewrite_once(config)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -101,6 +101,8 @@ def private_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def one_meteor() -> Iterator[None]:
     """METEOR reads its tables for seconds at each start: the tests of a process ask one program."""
+    from tests.scoring.asked_meteor import AskedMeteor  # statistics, which who starts the processes does without
+
     with AskedMeteor() as asked, pytest.MonkeyPatch.context() as patch:
         asked.stands_in(patch)
         yield

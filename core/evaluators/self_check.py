@@ -2,7 +2,6 @@
 
 import json
 import math
-import tomllib
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -14,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from core import settings
 from core.corpora.caption_tables import read_references
 from core.corpora.images import read_image
-from core.errors import InvalidInput, InvariscopeError, NotAvailable
+from core.errors import InvariscopeError, NotAvailable
 from core.evaluators.base import Evaluator
 from core.evaluators.references import Referenced
-from core.evaluators.weights.catalogue import Entry
+from core.evaluators.weights.catalogue import Entry, read_entry
 from core.evaluators.weights.download import download
 from core.file_contents import known_sha256
 from core.writing import write_bytes
@@ -72,13 +71,8 @@ def examples() -> tuple[Example, ...]:
 
 @cache
 def _read(folder: Path) -> tuple[Example, ...]:
-    found = []
-    for path in sorted(folder.glob("*.toml")):
-        try:
-            found.append(Example.model_validate({**tomllib.loads(path.read_text(encoding="utf-8")), "id": path.stem}))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValidationError) as error:
-            raise InvalidInput(f"{path} is no example of a publisher: {error}; correct it") from error
-    return tuple(found)
+    stems = sorted(path.stem for path in folder.glob("*.toml"))
+    return tuple(read_entry(folder, "example of a publisher", "id", stem, Example) for stem in stems)
 
 
 TOLERANCE = 0.003  # largest difference from a printed value: two versions of Pillow resize a picture so far apart

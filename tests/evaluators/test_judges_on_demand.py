@@ -11,7 +11,7 @@ from core.corpora.images import encode_png
 from core.errors import InvalidInput
 from core.evaluators.metrics.judge import Judge, ReferencedJudge, sent
 from core.evaluators.network.endpoint import endpoint_of
-from core.evaluators.network.rubrics import Form, NoVerdict, find_rubric, read_verdict
+from core.evaluators.network.rubrics import NoVerdict, Rubric, find_rubric, read_verdict
 from core.evaluators.registry import find, names_file
 from tests.evaluators.judge_server import KEY, MODEL, JudgeServer, true_score
 
@@ -124,7 +124,7 @@ def test_fleurs_prompt_gets_a_bare_number(server: JudgeServer) -> None:
     ],
 )
 def test_a_bare_number_is_read_with_suspicion(answer: str, score: float | None) -> None:
-    form = Form(0, 1, reasoned=False, whole=False, bare=True)
+    form = Rubric(text="?", low=0, high=1, whole=False, answer="number")
     if score is None:
         with pytest.raises(NoVerdict):
             read_verdict(answer, form)
@@ -133,9 +133,9 @@ def test_a_bare_number_is_read_with_suspicion(answer: str, score: float | None) 
 
 
 def test_a_percentage_is_its_number_on_a_scale_to_a_hundred_alone() -> None:
-    assert read_verdict("Score: 85 %", Form(0, 100, reasoned=False, bare=True)).score == 85
+    assert read_verdict("Score: 85 %", Rubric(text="?", low=0, high=100, answer="number")).score == 85
     with pytest.raises(NoVerdict):
-        read_verdict("8%", Form(0, 10, reasoned=False, bare=True))
+        read_verdict("8%", Rubric(text="?", low=0, high=10, answer="number"))
 
 
 def test_what_a_model_thinks_before_its_answer_is_no_part_of_it() -> None:

@@ -197,7 +197,7 @@ class Asker:
                 f"the judge was asked for model {self.endpoint.model!r} and {self.endpoint.host} answered for "
                 f"{str(answer.model)[:80]!r}; set {PREFIX}MODEL to the model that is served"
             )
-        return verdict(answer, self.rubric.form)
+        return verdict(answer, self.rubric)
 
     def _refused(self, reply: Reply) -> Exception:
         """A status that no further try mends: for all pairs, or for this one."""
@@ -243,13 +243,12 @@ def request_body(
     ``picture``: address of the picture; left out where the rubric shows none."""
     told: dict[str, Any] = {"model": model, "messages": rubric.messages(caption, references, picture=picture)}
     told |= {"temperature": rubric.temperature, "seed": rubric.seed, "n": 1, "max_tokens": MOST_TOKENS}
-    form = rubric.form
-    if form.bare:
+    if rubric.bare:
         return told
-    ends = [int(end) if float(end).is_integer() else end for end in (form.low, form.high)]
-    kind = "integer" if form.whole else "number"
+    ends = [int(end) if float(end).is_integer() else end for end in (rubric.low, rubric.high)]
+    kind = "integer" if rubric.whole else "number"
     asked: dict[str, Any] = {"score": {"type": kind, "minimum": ends[0], "maximum": ends[1]}}
-    asked |= {"reason": {"type": "string"}} if form.reasoned else {}
+    asked |= {"reason": {"type": "string"}} if rubric.reason else {}
     schema = {"type": "object", "properties": asked, "required": list(asked), "additionalProperties": False}
     shape = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
     return told | {"response_format": shape}
@@ -413,7 +412,7 @@ def read_answer(told: Mapping[str, Any], judge: BatchJudge) -> BatchAnswer:
         try:
             answer = read_completion(json.dumps(body).encode())
             if same_model(judge.model, answer.model):
-                score = verdict(answer, judge.rubric.form).score
+                score = verdict(answer, judge.rubric).score
             else:
                 why = f"the answer is of model {str(answer.model)[:80]!r}"
         except InvalidInput as error:

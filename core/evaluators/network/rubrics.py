@@ -11,7 +11,6 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -27,18 +26,6 @@ LONGEST_REASON = 500  # characters of a judge's reason that are kept
 _FENCE = re.compile(r"^```(?:json)?\s*(.*?)\s*```$", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
-    """What a rubric asks for: a number of a scale, and mostly a sentence."""
-
-    low: float = 0
-    high: float = 10
-    reasoned: bool = True  # whether an answer gives its reason
-    whole: bool = True  # whether the number must be a whole one
-    bare: bool = False  # whether the answer is the number alone, and no JSON
-
-
-TEN = Form()  # what ``assets/rubrics/judge.md`` asks for
 _THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)  # what a thinking model writes first
 _NUMBER = re.compile(r"[^\d.,\u2010-\u2015\u2212-]*(-?\d+(?:\.\d+)?)[^\d,\u2010-\u2015\u2212-]*")
 """One number, and words around it, but no dash, which may be a sign or a range; several are no score."""
@@ -106,52 +93,6 @@ def read_completion(body: bytes) -> Completion:
         raise NoVerdict(f"the judge's answer is no chat completion ({_first(error)}): {text!r}") from None
 
 
-def verdict(answer: Completion, form: Form = TEN) -> Verdict:
-    """Read a score out of an answer. Raises NoVerdict with what is wrong."""
-    if not answer.choices:
-        raise NoVerdict("the judge's answer has no choice")
-    choice = answer.choices[0]
-    if choice.message.refusal:
-        raise NoVerdict("the judge refused to judge this pair")
-    if choice.finish_reason == "length":
-        raise NoVerdict(f"the judge's answer was cut off after {MOST_TOKENS} tokens")
-    return read_verdict(choice.message.content or "", form)
-
-
-def read_verdict(answer: str, form: Form = TEN) -> Verdict:
-    """Read the JSON that a judge was asked for, bare or in a fence, or the number; a long reason is cut, not refused.
-    Raises NoVerdict with what is wrong."""
-    answer = _THOUGHT.sub("", answer, count=1) if answer.lstrip().startswith("<think>") else answer
-    text = answer.strip()
-    if form.bare:
-        number = _NUMBER.fullmatch(text)
-        part = any(unicodedata.category(sign) == "No" for sign in answer)  # a fraction or a power beside the digits
-        share = "%" in answer and form.high != 100  # the only scale on which a percentage is its number
-        if number is None or part or share or len(number[1]) > MOST_TOKENS or is_bound(answer):
-            raise NoVerdict(f"the judge's answer is not the one number it was asked for: {text[:80]!r}")
-        found = _Score(score=float(number[1]))
-    else:
-        fenced = _FENCE.match(text)
-        try:
-            kind = Verdict if form.reasoned else _Score
-            found = kind.model_validate_json(fenced[1] if fenced else text)
-        except ValidationError as error:
-            told = f"the judge's answer is not the JSON it was asked for ({_first(error)})"
-            raise NoVerdict(f"{told}: {text[:80]!r}") from None
-    if not form.low <= found.score <= form.high:
-        raise NoVerdict(
-            f"the judge's score is {found.score:g}, which is not on the scale from {form.low:g} to {form.high:g} that "
-            "it was asked for"
-        )
-    if form.whole and not found.score.is_integer():
-        raise NoVerdict(
-            f"the judge's score is {found.score:g}, and it was asked for a whole number from {form.low:g} to "
-            f"{form.high:g}; a share may be of another scale"
-        )
-    reason = found.reason if isinstance(found, Verdict) else ""
-    return Verdict(score=found.score, reason=one_line(reason, limit=LONGEST_REASON))
-
-
 def one_line(text: str, *, limit: int) -> str:
     """Return a stranger's text as one printable line of at most ``limit`` characters, cut after a sentence or word."""
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in text[: 20 * limit]).split())
@@ -211,10 +152,9 @@ class Rubric(BaseModel):
         return self
 
     @property
-    def form(self) -> Form:
-        """What an answer must be."""
-        bare = self.answer == "number"
-        return Form(self.low, self.high, reasoned=self.reason and not bare, whole=self.whole, bare=bare)
+    def bare(self) -> bool:
+        """Whether an answer is the number alone, without a reason, and no JSON."""
+        return self.answer == "number"
 
     @property
     def takes_references(self) -> bool:
@@ -262,6 +202,55 @@ class Rubric(BaseModel):
         """All that a model reads of a pair, for a reader."""
         asked = self.question(caption, references)
         return asked if "{caption}" in self.text else f"{self.text}\n\n{asked}"
+
+
+TEN = Rubric(text="Caption:", low=0, high=10)  # what a judge is asked for unless a rubric says otherwise
+
+
+def verdict(answer: Completion, rubric: Rubric = TEN) -> Verdict:
+    """Read a score out of an answer. Raises NoVerdict with what is wrong."""
+    if not answer.choices:
+        raise NoVerdict("the judge's answer has no choice")
+    choice = answer.choices[0]
+    if choice.message.refusal:
+        raise NoVerdict("the judge refused to judge this pair")
+    if choice.finish_reason == "length":
+        raise NoVerdict(f"the judge's answer was cut off after {MOST_TOKENS} tokens")
+    return read_verdict(choice.message.content or "", rubric)
+
+
+def read_verdict(answer: str, rubric: Rubric = TEN) -> Verdict:
+    """Read the JSON that a judge was asked for, bare or in a fence, or the number; a long reason is cut, not refused.
+    Raises NoVerdict with what is wrong."""
+    answer = _THOUGHT.sub("", answer, count=1) if answer.lstrip().startswith("<think>") else answer
+    text = answer.strip()
+    if rubric.bare:
+        number = _NUMBER.fullmatch(text)
+        part = any(unicodedata.category(sign) == "No" for sign in answer)  # a fraction or a power beside the digits
+        share = "%" in answer and rubric.high != 100  # the only scale on which a percentage is its number
+        if number is None or part or share or len(number[1]) > MOST_TOKENS or is_bound(answer):
+            raise NoVerdict(f"the judge's answer is not the one number it was asked for: {text[:80]!r}")
+        found = _Score(score=float(number[1]))
+    else:
+        fenced = _FENCE.match(text)
+        try:
+            kind = Verdict if rubric.reason else _Score
+            found = kind.model_validate_json(fenced[1] if fenced else text)
+        except ValidationError as error:
+            told = f"the judge's answer is not the JSON it was asked for ({_first(error)})"
+            raise NoVerdict(f"{told}: {text[:80]!r}") from None
+    if not rubric.low <= found.score <= rubric.high:
+        raise NoVerdict(
+            f"the judge's score is {found.score:g}, which is not on the scale from {rubric.low:g} to {rubric.high:g} "
+            "that it was asked for"
+        )
+    if rubric.whole and not found.score.is_integer():
+        raise NoVerdict(
+            f"the judge's score is {found.score:g}, and it was asked for a whole number from {rubric.low:g} to "
+            f"{rubric.high:g}; a share may be of another scale"
+        )
+    reason = found.reason if isinstance(found, Verdict) else ""
+    return Verdict(score=found.score, reason=one_line(reason, limit=LONGEST_REASON))
 
 
 def find_rubric(reference: str) -> tuple[str, Rubric]:

@@ -12,7 +12,7 @@ MiniLM's network: BERT of six layers, under the names of its file, to the bits o
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -38,7 +38,7 @@ SCALES = {"tf_efficientnet_lite0": (1.0, 1.0), "tf_efficientnet_lite2": (1.1, 1.
 """How many times the channels and the layers of the smallest network an architecture has, by its name in timm."""
 
 
-def same_padding(size: tuple[int, int], kernel: tuple[int, int], stride: tuple[int, int]) -> tuple[int, int, int, int]:
+def same_padding(size: Sequence[int], kernel: tuple[int, int], stride: tuple[int, int]) -> tuple[int, int, int, int]:
     """Zeros that TensorFlow's *same* padding puts left, right, above and below an input of that height and width."""
     around: list[int] = []
     for length, width, step in zip(size, kernel, stride, strict=True):
@@ -53,8 +53,7 @@ class SameConvolution(nn.Conv2d):
 
     def forward(self, values: Tensor) -> Tensor:
         """Features of float32 [n, channels, height, width]."""
-        height, width = values.shape[-2:]
-        padded = functional.pad(values, same_padding((height, width), self.kernel_size, self.stride))  # type: ignore[arg-type]
+        padded = functional.pad(values, same_padding(values.shape[-2:], self.kernel_size, self.stride))  # type: ignore[arg-type]
         return functional.conv2d(padded, self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
 
 
@@ -140,7 +139,8 @@ class Packed(nn.Module):
     def forward(self, values: "Tensor") -> "Tensor":
         """Features of float32 [n, channels, height, width]."""
         if self._same:
-            values = self._padded(values)
+            own = self.convolution
+            values = functional.pad(values, same_padding(values.shape[-2:], own.kernel_size, own.stride))  # type: ignore[arg-type]
         if not torch.is_inference_mode_enabled():
             return self._plain(values)
         met = values.shape, torch.get_num_threads()
@@ -167,18 +167,6 @@ class Packed(nn.Module):
         made: Tensor = torch.ops.mkldnn._convolution_pointwise(
             values, weight, own.bias, list(own.padding), list(own.stride), list(own.dilation), own.groups, *after, ""
         )
-        return made
-
-    def _padded(self, values: "Tensor") -> "Tensor":
-        """Zeros around an input, as many as TensorFlow puts there; its inside is written once."""
-        own = self.convolution
-        height, width = values.shape[-2:]
-        left, right, top, bottom = same_padding((height, width), own.kernel_size, own.stride)  # type: ignore[arg-type]
-        shape = (*values.shape[:2], top + height + bottom, left + width + right)
-        made = torch.empty(shape, dtype=values.dtype, device=values.device, memory_format=torch.channels_last)
-        made[..., :top, :], made[..., top + height :, :] = 0, 0
-        made[..., :left], made[..., left + width :] = 0, 0
-        made[..., top : top + height, left : left + width] = values
         return made
 
 

@@ -72,11 +72,7 @@ class RegionFolder:
             raise InvalidInput(f"there is no folder of regions at {folder}; check the path")
         self.folder = folder
         path = folder / INDEX
-        try:
-            found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        except (OSError, ValueError) as error:
-            told = f"{path} cannot be read ({error}); make it again with: python -m core regions"
-            raise InvalidInput(told) from error
+        found = _json(path, "make it again with: python -m core regions")
         if not isinstance(found, dict) or not all(isinstance(name, str) for name in found.values()):
             raise InvalidInput(f"{path} must map hashes to names; make it again with: python -m core regions")
         self.index: dict[str, str] = found  # names of entries by the hash of their picture
@@ -102,11 +98,7 @@ class RegionFolder:
     @property
     def detector(self) -> str | None:
         """Digest of the detector that found all of these regions; None where the folder does not say."""
-        path = self.folder / DETECTOR_FILE
-        try:
-            found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        except (OSError, ValueError) as error:
-            raise InvalidInput(f"{path} cannot be read ({error}); extract the regions into another folder") from error
+        found = _json(self.folder / DETECTOR_FILE, "extract the regions into another folder")
         digest = found.get("detector") if isinstance(found, dict) else None
         return digest if isinstance(digest, str) else None
 
@@ -120,6 +112,13 @@ class RegionFolder:
         files = sorted(path for path in self.folder.rglob("*") if path.is_file() and path.name != "lock.mdb")
         told = "\n".join(f"{path.relative_to(self.folder)} {path.stat().st_size}" for path in files)
         return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def _json(path: Path, remedy: str) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"{path} cannot be read ({error}); {remedy}") from error
 
 
 class _Lmdb:

@@ -178,13 +178,13 @@ def spec_fields(entry: Description) -> dict[str, Any]:
 def description(name: str, *, folder: Path | None = None) -> Description:
     """Read the file of one evaluator. Raises UnknownName if the catalogue has no such evaluator.
     Raises InvalidInput if the file is not of the catalogue's form; one sentence for each mistake."""
-    entry: Description = _read(_folder(folder), "evaluator", "name", name, Description)
+    entry: Description = read_entry(_folder(folder), "evaluator", "name", name, Description)
     return entry
 
 
 def weights(identifier: str, *, folder: Path | None = None) -> Weights:
     """Read the file of one set of weights; raises as :func:`description` does."""
-    entry: Weights = _read(_folder(folder) / "weights", "set of weights", "id", identifier, Weights)
+    entry: Weights = read_entry(_folder(folder) / "weights", "set of weights", "id", identifier, Weights)
     return entry
 
 
@@ -198,7 +198,8 @@ def _folder(folder: Path | None) -> Path:
 
 
 @cache
-def _read(folder: Path, what: str, key: str, name: str, model: type[M]) -> M:
+def read_entry(folder: Path, what: str, key: str, name: str, model: type[M]) -> M:
+    """Read a file of a folder, ``NAME.toml``, whose name is the field ``key``; raises as :func:`description`."""
     path = folder / f"{name}.toml"
     if "/" in name or not path.is_file():
         known = ", ".join(sorted(each.stem for each in folder.glob("*.toml")))

@@ -5,9 +5,7 @@ from typing import Annotated
 
 import typer
 
-from core.commands._shared import exit_codes, note, print_json, table
-
-EPILOG = exit_codes()
+from core.commands._shared import note, print_json, table
 
 
 def runs(

@@ -182,6 +182,9 @@ def test_two_images_of_one_name_are_refused(invoke: Invoke, photos: Path, candid
         (["{candidates}", "{photos}", "--evaluator", "clipscor"], "no evaluator is named 'clipscor'"),
         (["{candidates}", "{photos}", "--references", "{partial}"], "has no reference for 'green', 'blue'"),
         (["{candidates}", "{empty}"], "none of the 3 captions"),
+        (["{twice}", "{photos}"], "id 'red' was there before; keep one"),
+        (["{blank}", "{photos}"], "holds no caption"),
+        (["{systems}", "{photos}"], "which of the columns first, second are the captions?"),
     ],
 )
 def test_bad_input_is_one_sentence(
@@ -189,11 +192,19 @@ def test_bad_input_is_one_sentence(
 ) -> None:
     (tmp_path / "partial.json").write_text('{"red": "a red gate"}')
     (tmp_path / "empty").mkdir()
+    tables = {
+        "twice": "image,caption\nred,a gate\nred,a wall\n",
+        "blank": "image,caption\nred,\n",
+        "systems": "image,first,second\nred,a gate,a wall\n",
+    }
+    for name, text in tables.items():
+        (tmp_path / f"{name}.csv").write_text(text)
     known = {
         "candidates": candidates,
         "photos": photos,
         "partial": tmp_path / "partial.json",
         "empty": tmp_path / "empty",
+        **{name: tmp_path / f"{name}.csv" for name in tables},
     }
     done = invoke("score", *(argument.format(**known) for argument in arguments))
     assert done.exit_code == Code.BAD_INPUT

@@ -121,7 +121,6 @@ SIGLIP_2 = likewise(SigLip, "siglip2")
 
 
 LIBRARIES = ("torch", "open_clip_torch", "timm", "transformers", "tokenizers", "pillow")
-CONFIG = "open_clip_config.json"
 
 
 def _load(model: str, tag: str | None, file: Path | None, digest: str, device: str, precision: str) -> Towers:

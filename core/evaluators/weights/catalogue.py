@@ -188,11 +188,6 @@ def weights(identifier: str, *, folder: Path | None = None) -> Weights:
     return entry
 
 
-def names(*, folder: Path | None = None) -> tuple[str, ...]:
-    """Every evaluator of the catalogue."""
-    return tuple(sorted(path.stem for path in _folder(folder).glob("*.toml")))
-
-
 def _folder(folder: Path | None) -> Path:
     return assets_dir() / "evaluators" if folder is None else folder
 

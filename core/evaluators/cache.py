@@ -44,19 +44,15 @@ class EmbeddingCache:
     """Arrays by (fingerprint key, kind, content hash); safe under threads and processes.
     ``path``: file on disk, made when needed; None: memory only.
     ``max_mb``: most that the file's entries may take, in MB; the least recently stored or read go first.
-    ``memory_mb``: most that entries in memory may take, in MB.
-    ``autoflush``: write to disk as entries come in; otherwise only on :meth:`flush`."""
+    ``memory_mb``: most that entries in memory may take, in MB."""
 
-    def __init__(
-        self, path: Path | None = None, max_mb: float = 1024, *, memory_mb: float = 256, autoflush: bool = True
-    ) -> None:
+    def __init__(self, path: Path | None = None, max_mb: float = 1024, *, memory_mb: float = 256) -> None:
         if not max_mb > 0 or not memory_mb > 0:
             raise InvalidInput(f"a cache needs positive limits, got max_mb={max_mb!r} and memory_mb={memory_mb!r}")
         self.path = None if path is None else Path(path)
         self.problem: str | None = None  # why nothing is stored on disk any more, or None
         self._max_bytes = int(max_mb * 2**20)
         self._memory_bytes = int(memory_mb * 2**20)
-        self._autoflush = autoflush
         self._lock = threading.RLock()
         self._memory: OrderedDict[Key, np.ndarray] = OrderedDict()
         self._held = 0
@@ -113,7 +109,7 @@ class EmbeddingCache:
                 if self.path is not None and self.problem is None:
                     self._pending[full] = kept
                     self._pending_bytes += kept.nbytes
-            if self._autoflush and self._pending_bytes > _FLUSH_BYTES:
+            if self._pending_bytes > _FLUSH_BYTES:
                 self.flush()
 
     def flush(self) -> None:

@@ -165,8 +165,7 @@ class Pairs:
         norms = np.sqrt(held.power(2) @ squared)
         size = norms[self._own[self._caption]] * norms[self._reference]
         dots = shared.multiply(held[self._reference]) @ squared
-        alike: np.ndarray = np.divide(dots, size, out=np.zeros_like(size), where=size > 0)
-        return alike
+        return np.asarray(np.divide(dots, size, out=np.zeros_like(size), where=size > 0))
 
 
 def _most(shared: sparse.csr_array, caption: np.ndarray, n: int) -> np.ndarray:

@@ -209,5 +209,4 @@ def at_size(mask: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     height, width = shape
     if mask.shape == (height, width):
         return mask
-    scaled: np.ndarray = cv2.resize(mask.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR) > 0.5
-    return scaled
+    return np.asarray(cv2.resize(mask.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR) > 0.5)

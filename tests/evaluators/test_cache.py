@@ -240,7 +240,7 @@ def test_processes_share_one_file(path: Path) -> None:
 def test_limits_and_types_are_checked() -> None:
     with pytest.raises(InvalidInput, match="max_mb=0"):
         EmbeddingCache(None, 0)
-    cache = EmbeddingCache(Path("unused.sqlite"), autoflush=False)
+    cache = EmbeddingCache(Path("unused.sqlite"))
     with pytest.raises(InvalidInput, match="float32 and float64 arrays, got int64"):
         cache.put_many("f", IMAGE, {"k": np.arange(3)})
 

@@ -191,19 +191,23 @@ name = "a.pt"
         ('title = "x"', "title = ", "is not TOML"),
     ],
 )
-def test_a_mistake_in_the_catalogue_is_named(tmp_path: Path, old: str, new: str, match: str) -> None:
-    (tmp_path / "weights").mkdir()
-    (tmp_path / "weights" / "w.toml").write_text(GOOD.replace(old, new, 1), encoding="utf-8")
+def test_a_mistake_in_the_catalogue_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, match: str
+) -> None:
+    monkeypatch.setattr(catalogue, "assets_dir", lambda: tmp_path)
+    (tmp_path / "evaluators" / "weights").mkdir(parents=True)
+    (tmp_path / "evaluators" / "weights" / "w.toml").write_text(GOOD.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(InvalidInput) as caught:
-        catalogue.weights("w", folder=tmp_path)
+        catalogue.weights("w")
     assert match in str(caught.value)
 
 
-def test_an_unknown_set_of_weights_lists_the_known(tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match=r"has no evaluator 'x'; it has none"):
-        catalogue.description("x", folder=tmp_path)
+def test_an_unknown_set_of_weights_lists_the_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnknownName, match=r"has no set of weights '\.\./pac-s'"):
         catalogue.weights("../pac-s")
+    monkeypatch.setattr(catalogue, "assets_dir", lambda: tmp_path)
+    with pytest.raises(UnknownName, match=r"has no evaluator 'x'; it has none"):
+        catalogue.description("x")
 
 
 @pytest.fixture

@@ -124,8 +124,7 @@ class ProtoScore(Generative):
         return f"{self._rubric}\nText prompt: {caption}"
 
     def judged(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
-        scores: np.ndarray = (self._shares(images, prompts) @ np.array(RATINGS) - 1) / (len(RATINGS) - 1)
-        return scores
+        return np.asarray((self._shares(images, prompts) @ np.array(RATINGS) - 1) / (len(RATINGS) - 1))
 
     def evidence(self, image: np.ndarray, caption: str) -> Mapping[str, float]:
         shares = self._shares([image], [self.prompt(caption)])[0]
@@ -133,8 +132,7 @@ class ProtoScore(Generative):
 
     def _shares(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
         found = self._model.next_token(images, prompts)[:, self._digits].double().numpy()
-        shares: np.ndarray = found / found.sum(axis=1, keepdims=True)
-        return shares
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
 # the same prompt on Qwen2.5-VL-7B as it is: what the adapter starts from, and no ProtoScore

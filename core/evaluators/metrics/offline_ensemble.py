@@ -76,8 +76,7 @@ class OfflineEnsemble(Joined):
 
     def join(self, scores: np.ndarray) -> np.ndarray:
         """Weigh float64 [3, n]; float64 [n] in [0, 1]."""
-        joined: np.ndarray = np.clip((self._weights[:, None] * scores).sum(axis=0), 0.0, 1.0)
-        return joined
+        return np.asarray(np.clip((self._weights[:, None] * scores).sum(axis=0), 0.0, 1.0))
 
     @property
     def fingerprint(self) -> Fingerprint:

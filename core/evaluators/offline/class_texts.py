@@ -201,8 +201,7 @@ class ByClassTexts(DualEncoder):
     def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
         """Return max(cos, 0) row by row, float64 [n] in [0, 1]; NaN where a caption could not be read."""
         cosines = (image_embeddings.double() * caption_embeddings.double()).sum(dim=-1)
-        scores: np.ndarray = np.clip(cosines.numpy(), 0.0, 1.0)
-        return scores
+        return np.asarray(np.clip(cosines.numpy(), 0.0, 1.0))
 
     def count_tokens(self, caption: str) -> int:
         return self._class_texts.tower.read(caption).tokens

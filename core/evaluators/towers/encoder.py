@@ -294,8 +294,7 @@ class PublishedEncoder(OnTowers, DualEncoder):
     def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
         """Return scale · max(cos, 0) row by row, float64 [n]; NaN where a caption is blank."""
         cosines = (image_embeddings.double() * caption_embeddings.double()).sum(dim=-1).numpy()
-        scores: np.ndarray = self.entry.number("scale", 1.0) * np.clip(cosines, 0.0, 1.0)
-        return scores
+        return np.asarray(self.entry.number("scale", 1.0) * np.clip(cosines, 0.0, 1.0))
 
 
 def scale_of(name: str) -> float | None:

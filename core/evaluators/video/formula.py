@@ -187,16 +187,14 @@ def whole(frames: np.ndarray) -> np.ndarray:
     # fsum is exact, so that no order of the frames moves the last digit
     mean = np.array([math.fsum(each) for each in np.asarray(frames, dtype=np.float64).T]) / len(frames)
     length = float(np.linalg.norm(mean))
-    unit: np.ndarray = mean / length if length > 0 else np.full_like(mean, np.nan)
-    return unit
+    return np.asarray(mean / length if length > 0 else np.full_like(mean, np.nan))
 
 
 def cosines(tokens: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Cosine of every token with every frame, or token of a reference.
     ``tokens``: [L, d], unit length. ``others``: [J, d], unit length. Returns float64 [L, J]."""
     # einsum adds in one order whatever the shapes; a matrix product may round differently with their size
-    found: np.ndarray = np.einsum("ld,jd->lj", np.asarray(tokens, np.float64), np.asarray(others, np.float64))
-    return found
+    return np.asarray(np.einsum("ld,jd->lj", np.asarray(tokens, np.float64), np.asarray(others, np.float64)))
 
 
 def video_match(frames: np.ndarray, caption: Tokens) -> Match:

@@ -175,21 +175,17 @@ def spec_fields(entry: Description) -> dict[str, Any]:
     }
 
 
-def description(name: str, *, folder: Path | None = None) -> Description:
+def description(name: str) -> Description:
     """Read the file of one evaluator. Raises UnknownName if the catalogue has no such evaluator.
     Raises InvalidInput if the file is not of the catalogue's form; one sentence for each mistake."""
-    entry: Description = read_entry(_folder(folder), "evaluator", "name", name, Description)
+    entry: Description = read_entry(assets_dir() / "evaluators", "evaluator", "name", name, Description)
     return entry
 
 
-def weights(identifier: str, *, folder: Path | None = None) -> Weights:
+def weights(identifier: str) -> Weights:
     """Read the file of one set of weights; raises as :func:`description` does."""
-    entry: Weights = read_entry(_folder(folder) / "weights", "set of weights", "id", identifier, Weights)
+    entry: Weights = read_entry(assets_dir() / "evaluators" / "weights", "set of weights", "id", identifier, Weights)
     return entry
-
-
-def _folder(folder: Path | None) -> Path:
-    return assets_dir() / "evaluators" if folder is None else folder
 
 
 @cache

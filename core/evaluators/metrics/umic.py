@@ -88,22 +88,16 @@ def _network(configuration: Any, region_width: int) -> Any:
             embedded: Tensor = self.LayerNorm(seen + kind)
             return embedded
 
-    class Uniter(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.embeddings = BertEmbeddings(configuration)
-            self.img_embeddings = ImageEmbeddings()
-            self.encoder = BertEncoder(configuration)
-            self.pooler = BertPooler(configuration)
-
     class Ranker(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.uniter = Uniter()
+            parts = {"embeddings": BertEmbeddings(configuration), "img_embeddings": ImageEmbeddings()}
+            parts |= {"encoder": BertEncoder(configuration), "pooler": BertPooler(configuration)}
+            self.uniter = nn.ModuleDict(parts)
             self.rank_output = nn.Linear(width, 1)
 
         def forward(self, words: "Tensor", regions: "Tensor", positions: "Tensor", present: "Tensor") -> "Tensor":
-            uniter = self.uniter
+            uniter: Any = self.uniter
             kind = uniter.embeddings.token_type_embeddings(torch.ones_like(regions[:, :, 0], dtype=torch.long))
             both = [uniter.embeddings(input_ids=words), uniter.img_embeddings(regions, positions, kind)]
             hidden = torch.cat(both, dim=1)

@@ -39,13 +39,9 @@ class ClipT5:
     ) -> None:
         import torch
 
-        class Parts(torch.nn.Module):
-            def __init__(self) -> None:
-                super().__init__()
-                self.text, self.projector, self.tower = text, projector, tower
-
+        network = torch.nn.ModuleDict({"text": text, "projector": projector, "tower": tower}).to(device).eval()
         self.words, self.pictures, self.layer = words, pictures, layer
-        self.runner = Runner("clip-t5", Parts().to(device).eval(), device, batch=4 if device.startswith("cpu") else 32)
+        self.runner = Runner("clip-t5", network, device, batch=4 if device.startswith("cpu") else 32)
         self.colour = [int(255 * share) for share in pictures.image_mean]
         self._patches: OrderedDict[str, Tensor] = OrderedDict()
 

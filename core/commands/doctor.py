@@ -33,7 +33,7 @@ def doctor(
     """Check Python, packages, weights, the demo corpus, folders, disk, browser and GPU; say what to do."""
     found = examine(listed(only), published=published)
     if as_json:
-        print_json([each.as_dict() for each in found])
+        print_json([asdict(each) for each in found])
     else:
         rows = [
             (each.status.value, each.name, f"{each.detail}{f': {each.remedy}' if each.remedy else ''}")
@@ -72,10 +72,6 @@ class Finding:
     status: Status
     detail: str
     remedy: str = ""
-
-    def as_dict(self) -> dict[str, str]:
-        """Plain dictionary, for JSON."""
-        return {**asdict(self), "status": self.status.value}
 
 
 def examine(only: Iterable[str] = (), *, published: bool = False) -> list[Finding]:

@@ -178,6 +178,14 @@ def test_fleur_takes_nothing_else_for_a_score(text: str) -> None:
     assert code_of(str(raised.value)) == "answer-no-score"
 
 
+@pytest.mark.parametrize("text", ["0.85", "1.0"])
+def test_fleur_needs_every_digit_as_a_token_of_its_own(text: str) -> None:
+    joined = Answer(np.array([30]), np.zeros((1, 40), dtype=np.float32), (text,))
+    with pytest.raises(InvalidInput, match="several digits as one token") as raised:
+        smoothed(joined, list(range(10, 20)))
+    assert code_of(str(raised.value)) == "answer-one-token"
+
+
 def test_an_answer_without_a_score_is_null_with_its_text_and_never_the_previous_score(
     folders: dict[str, Path],
 ) -> None:

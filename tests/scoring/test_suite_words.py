@@ -6,7 +6,7 @@ import pytest
 from core.corpora.suites.model import ACCURACY, TAU_C, Compared, Rated, Sentence, Suite, with_references
 from core.errors import InvalidInput
 from core.scoring.reference_metrics import NAMED, compare, ready_words
-from core.scoring.suite_scores import check_words, made_with, score_words
+from core.scoring.suite_scores import SuiteScores, check_words, made_with, score_words, stacked
 
 PEOPLE = {
     "a.jpg": ("a dog sits on a mat", "the dog is on the mat"),
@@ -32,6 +32,16 @@ def rated(language: str = "en") -> tuple[Rated, ...]:
 
 def suite(*more: Rated) -> Suite:
     return Suite("Flickr8k-Expert", TAU_C, (*rated(), *more))
+
+
+def test_draws_of_references_stand_one_above_the_other_and_an_error_of_several_once() -> None:
+    draws = [
+        SuiteScores(*(np.array([each]) for each in (a, b, c)), (f"{a:g}", "no image"))
+        for a, b, c in ((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
+    ]
+    both = stacked(draws)
+    assert (both.rated.tolist(), both.preferred.tolist(), both.other.tolist()) == ([[1], [4]], [[2], [5]], [[3], [6]])
+    assert both.errors == ("1", "no image", "4")
 
 
 @pytest.mark.parametrize("name", ready_words())

@@ -17,20 +17,9 @@ from pathlib import Path
 import duckdb
 
 from core.errors import StoreError
+from core.store import sql
 from core.store.run_files import COMPLETE, Run, Signature
 from core.store.schema import SCHEMA_VERSION, SCHEMAS
-from core.store.sql import (
-    KEY,
-    bases_of,
-    empty_select,
-    first_line,
-    groups_of,
-    held_of,
-    no_glob,
-    quoted,
-    scored_of,
-    table_select,
-)
 from core.store.whole import check_files, counted_rows, not_whole, shard_files, shard_problems
 from core.writing import write_whole
 
@@ -56,8 +45,8 @@ def copy_path(folder: Path, files: Signature) -> Path:
 
 def limit(connection: duckdb.DuckDBPyConnection, folder: Path, *, reading: bool = False) -> None:
     """Hold a connection to MEMORY, or to READING, with its temporary files below the folder of copies."""
-    connection.execute(f"set memory_limit = {quoted(READING if reading else MEMORY)}")
-    connection.execute(f"set temp_directory = {quoted(str(folder / 'temporary'))}")
+    connection.execute(f"set memory_limit = {sql.quoted(READING if reading else MEMORY)}")
+    connection.execute(f"set temp_directory = {sql.quoted(str(folder / 'temporary'))}")
 
 
 def copy_run(folder: Path, run: Run, path: Path) -> None:
@@ -78,8 +67,8 @@ def copy_published(folder: Path, file: Path, path: Path, *, version: int) -> Non
     Raises StoreError if it cannot be written, or the file went away."""
 
     def fill(connection: duckdb.DuckDBPyConnection) -> Sources:
-        connection.execute(f"attach {quoted(str(file))} as source (read_only)")
-        return {table: table_select(table, f"source.main.{table}", version=version) for table in SCHEMAS}
+        connection.execute(f"attach {sql.quoted(str(file))} as source (read_only)")
+        return {table: sql.table_select(table, f"source.main.{table}", version=version) for table in SCHEMAS}
 
     _make(folder, path, fill, ())
 
@@ -89,7 +78,7 @@ def attach_copy(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -
     if not path.is_file():
         return None
     try:
-        connection.execute(f"attach {quoted(str(path))} as {alias} (read_only)")
+        connection.execute(f"attach {sql.quoted(str(path))} as {alias} (read_only)")
         named = connection.execute(f"select text from {alias}.problems order by rowid").fetchall()
         with suppress(OSError):  # a folder that may not be written to: its copies only look unused
             os.utime(path)
@@ -118,10 +107,10 @@ def whole_shards(run: Run, problems: list[str]) -> dict[str, list[Path]]:
 
 def parquet_select(table: str, files: Iterable[Path], *, version: int) -> str:
     """SELECT of a stored table's rows from its shards, which have the columns of a version."""
-    listed = ", ".join(quoted(no_glob(file)) for file in files)
+    listed = ", ".join(sql.quoted(sql.no_glob(file)) for file in files)
     if not listed:
-        return empty_select(SCHEMAS[table])
-    return table_select(table, f"read_parquet([{listed}], hive_partitioning = false)", version=version)
+        return sql.empty_select(SCHEMAS[table])
+    return sql.table_select(table, f"read_parquet([{listed}], hive_partitioning = false)", version=version)
 
 
 def _make(
@@ -144,7 +133,7 @@ def _make(
                 connection.execute("delete from problems where text is null")
         except duckdb.Error as error:
             Path(f"{temporary}.wal").unlink(missing_ok=True)
-            raise OSError(None, first_line(error)) from error
+            raise OSError(None, sql.first_line(error)) from error
 
     write_whole(path, write)
 
@@ -152,19 +141,19 @@ def _make(
 def _write_scored(connection: duckdb.DuckDBPyConnection, scores: str, path: Path) -> None:
     """Write the table ``scored`` evaluator by evaluator, so that no more is sorted at once, and what it adds up to.
     Raises StoreError if one pair was scored twice by one evaluator: a score would not be one row."""
-    connection.execute(f"create temp table bases as {bases_of(f'({scores})')}")
-    keys, known = (word.join(KEY) for word in (", ", " is not null and "))
+    connection.execute(f"create temp table bases as {sql.bases_of(f'({scores})')}")
+    keys, known = (word.join(sql.KEY) for word in (", ", " is not null and "))
     twice = f"select 1 from bases where {known} is not null group by {keys}, probe having count(*) > 1 limit 1"
     if connection.execute(twice).fetchall():
         raise StoreError(f"{path}: no copy of a run that scored one pair twice")
-    connection.execute(f"create table scored as {scored_of(f'({scores})', 'bases')} limit 0")
+    connection.execute(f"create table scored as {sql.scored_of(f'({scores})', 'bases')} limit 0")
     for (name,) in connection.execute(f"select distinct evaluator from ({scores}) order by 1").fetchall():
-        own = "evaluator is null" if name is None else f"evaluator = {quoted(name)}"
-        rows = scored_of(f"(select * from ({scores}) where {own})", f"(select * from bases where {own})")
+        own = "evaluator is null" if name is None else f"evaluator = {sql.quoted(name)}"
+        rows = sql.scored_of(f"(select * from ({scores}) where {own})", f"(select * from bases where {own})")
         connection.execute(f"insert into scored {rows} order by {_ORDER}")
     connection.execute("drop table bases")
-    connection.execute(f"create table groups as {groups_of('scored')}")
-    connection.execute(f"create table held as {held_of('scored')}")
+    connection.execute(f"create table groups as {sql.groups_of('scored')}")
+    connection.execute(f"create table held as {sql.held_of('scored')}")
 
 
 def remove_unused(folder: Path, used: Collection[Path]) -> None:

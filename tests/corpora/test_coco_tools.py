@@ -62,6 +62,16 @@ def test_an_outline_of_its_own_stands_although_its_box_is_turned(coco_folder: Co
     assert item.mask.area == pytest.approx(400, abs=40)
 
 
+@pytest.mark.parametrize("box", [[80, 60, 0, 10], [80, 60, math.nan, 10], [0.2, 0.2, 0.1, 0.1]])
+def test_a_turned_box_that_is_no_box_costs_itself(coco_folder: CocoFolder, box: Any) -> None:
+    coco_folder.image(1)
+    coco_folder.instance(1, GOOD)
+    coco_folder.instance(1, box, attributes={"rotation": 30})
+    corpus = load(coco_folder.write())
+    assert [len(item.others) for item in corpus.items] == [0]
+    assert remarks(corpus) == {"annotation-bad-box": 1}
+
+
 @pytest.mark.parametrize("rotation", ["left", math.nan, [3]])
 def test_a_turn_that_is_no_number_costs_its_box(coco_folder: CocoFolder, rotation: Any) -> None:
     coco_folder.image(1)

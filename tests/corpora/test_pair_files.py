@@ -290,6 +290,13 @@ def test_a_number_with_a_point_is_the_picture_of_that_number(root: Path) -> None
     assert [(item.image_path.name, item.group) for item in corpus.items] == [("000000000042.png", "42")] * 3
 
 
+def test_a_language_that_is_no_code_costs_its_line_alone(root: Path) -> None:
+    lines = ("cat.png,A cat.,A dog.,Klingon!", "dog.png,Ein Hund.,Eine Katze.,de")
+    corpus = csv(root, "image,right,wrong,language", *lines)
+    assert [item.wrong for item in corpus.items] == [{"de": "Eine Katze."}]
+    assert [each.code for each in corpus.rejected] == ["caption-bad-language"]
+
+
 @pytest.mark.parametrize("cell", ["A pet.|A tom.", "['A pet.', 'A tom.']", '"[""A pet."", ""A tom.""]"'])
 def test_a_table_of_pairs_keeps_its_references(root: Path, cell: str) -> None:
     corpus = csv(root, "image;right;wrong;references", f"cat.png;A cat.;A dog.;{cell}")

@@ -14,7 +14,7 @@ from core.corpora.registry import catalogue as corpora
 from core.corpora.schema import Box, Mask
 from core.errors import ProbeRejected
 from core.probes.base import Axis, Expectation, Variant
-from core.probes.families.reposition import ANCHORS, TRIES, anchor_point, find_place
+from core.probes.families.reposition import ANCHORS, TRIES, anchor_point, find_place, is_free
 from core.probes.pixels.inpainting import gradient
 from core.probes.registry import catalogue, select
 from core.probes.scene import GRABCUT_NOTE, Scene
@@ -125,6 +125,12 @@ def test_an_object_never_covers_its_neighbours(masked: bool) -> None:
     x, y = centroid(variant.object_mask.to_array())
     assert 39.5 <= x <= 79.5
     assert 29.5 <= y <= 59.5
+
+
+def test_a_place_that_the_image_cuts_off_is_not_free() -> None:
+    scene = paint(width=160, centre=(60.0, 70.0), radii=(14.0, 10.0))
+    assert is_free(scene, 85, 0)
+    assert not is_free(scene, 86, 0)
 
 
 def test_a_quadrant_without_room_is_rejected_with_the_reason() -> None:

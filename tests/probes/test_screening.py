@@ -191,11 +191,6 @@ def test_every_rejected_pair_is_listed_once_with_the_number_of_its_items() -> No
     assert sum(pair.label is None for pair in listed) == len(EVERY_WORD)
 
 
-def test_listing_the_standard_grid_leaves_targeted_families_out() -> None:
-    listed = rejected_pairs([item("chair", "furniture")], defaults_only=True)
-    assert {pair.family for pair in listed} == {"gender", "emotion"}
-
-
 @cache
 def animals() -> tuple[str, ...]:
     """Every animal label of COCO and of the demo corpora."""

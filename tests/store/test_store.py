@@ -259,6 +259,7 @@ BREAKAGES = {
     "a newer version": (lambda run: edit_manifest(run, schema_version=SCHEMA_VERSION + 1), "update it"),
     "no version": (lambda run: edit_manifest(run, schema_version=None), "names no schema_version, got None"),
     "a hostile id": (lambda run: edit_manifest(run, run="../../etc"), "names no valid run"),
+    "no counts": (lambda run: edit_manifest(run, counts=[]), "has no object 'counts'"),
     "an unknown status": (lambda run: edit_manifest(run, status="maybe"), "unknown status 'maybe'"),
 }
 

@@ -137,6 +137,16 @@ def test_a_torn_or_foreign_line_costs_itself(story: Story) -> None:
     assert story.check() is False
 
 
+def test_a_row_of_a_newer_version_is_told_and_the_story_not_taken_for_whole(story: Story) -> None:
+    story.add(slide("one"))
+    with (story.folder / LOG).open("ab") as file:
+        file.write(encode({"row": "poll", "id": "z"}))
+    assert titles(story) == ["one"]
+    assert "newer Invariscope" in story.read().problems[0]
+    with pytest.raises(StoreError, match="newer Invariscope"):
+        story.check()
+
+
 def test_a_picture_outside_the_folder_is_never_read(story: Story) -> None:
     (story.folder / "secret.png").write_bytes(PNG)
     told = {"alt": "", "file": "../secret.png"}

@@ -250,13 +250,6 @@ def closed_words(text: str, lists: Sequence[str]) -> bool:
     return any(text in listed(name) for name in lists) or ("determiners" in lists and text in listed("of_one"))
 
 
-def may_be_noun(text: str) -> bool:
-    """Whether an English word, in lower case, can be a noun by the dictionary and is of no closed class."""
-    if is_closed(text) or text in colours() or not text.isalpha() or text.endswith("ing"):
-        return False
-    return "NOUN" in dictionary(text)
-
-
 def nouns_and_adjectives(found: Sequence[Word]) -> tuple[bool, ...]:
     """Which words of an English caption are nouns or adjectives, by the dictionary and the rules of nouns."""
     said = zip(_kinds(found), found, strict=True)

@@ -290,15 +290,13 @@ def accepted_controls(label: str, family_name: str) -> tuple[Modifier, ...]:
     return tuple(word for word in family(family_name).controls if _ruled_out(word, None, label) is None)
 
 
-def rejected_pairs(items: Iterable[Item], *, defaults_only: bool = False) -> tuple[RejectedPair, ...]:
+def rejected_pairs(items: Iterable[Item]) -> tuple[RejectedPair, ...]:
     """List every pair that the screen keeps out of a set of items.
-    ``defaults_only``: leave out the families that only targeted probes use.
     Returns them in the order of the lexicon, then by label: a table that a page can show as it is."""
     nouns = Counter((item.label, item.category) for item in items)
     ordered = sorted(nouns, key=lambda noun: (noun[0] or "", noun[1] or ""))
-    words = [word for each in families().values() if each.default or not defaults_only for word in each.words]
     found = []
-    for word in words:
+    for word in (word for each in families().values() for word in each.words):
         for label, category in ordered:
             rejection = screen(label, category, word.family, word.word)
             if rejection is not None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.probes.tables import lexicon_path
-from core.probes.words.caption_words import Word, closed_words, is_adjective, may_be_noun, noun_phrases
+from core.probes.words.caption_words import Word, closed_words, is_adjective, noun_phrases
 from core.probes.words.categories import after_the_noun, every_noun, forms
 from core.probes.words.english import colours, dictionary, is_closed, listed, object_words
 from core.probes.words.grammar import Number, number_of, plural
@@ -133,7 +133,7 @@ def _modifies(found: Sequence[Word], nouns: set[int], first: int) -> bool:
     if text.endswith("ing"):  # "a fishing boat", but "a man riding horses" and "a sleeping dog"
         return text in _THINGS or text in _PURPOSES or (base and (first == 1 or _introduces(found[first - 2])))
     after_ing = first > 1 and found[first - 2].core.casefold().endswith("ing") and not found[first - 2].trail
-    return after_ing and base and may_be_noun(text) and not is_adjective(text)
+    return after_ing and base and text.isalpha() and not is_closed(text) and not is_adjective(text)
 
 
 def _introduces(word: Word) -> bool:

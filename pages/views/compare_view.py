@@ -44,8 +44,7 @@ class Side:
     chosen: Slice  # slice of one evaluator
 
 
-def compare_state(files: open_runs.Signature) -> PageState:
-    """Fields of the page over these runs."""
+def _compare_state(files: open_runs.Signature) -> PageState:
 
     def values(name: str) -> tuple[str, ...]:
         return open_runs.stored_values(files)[name]
@@ -94,7 +93,7 @@ def side_of(state: PageState, files: open_runs.Signature, scope: Narrowed, side:
     :func:`side_scope`."""
     own = side_scope(state, files, scope, side)
     many = {name: tuple(state.get(f"{side}_{name}")) for name in MANY}
-    evaluator = state.get(f"{side}_evaluator") or usual_evaluator(files, scope, own, side)
+    evaluator = state.get(f"{side}_evaluator") or _usual_evaluator(files, scope, own, side)
     told = slice_filters.told_by(state, side=f"{side}_")
     return Side(own, Slice(evaluators=(evaluator,), told=told, **many))  # type: ignore[arg-type]
 
@@ -105,13 +104,11 @@ def evaluators_of(files: open_runs.Signature, scope: Narrowed, own: Narrowed) ->
     return tuple(sorted(there, key=lambda name: (name not in scope.evaluators, name)))
 
 
-def usual_evaluator(files: open_runs.Signature, scope: Narrowed, own: Narrowed, side: str) -> str:
-    """The evaluator of a side that chose none."""
+def _usual_evaluator(files: open_runs.Signature, scope: Narrowed, own: Narrowed, side: str) -> str:
     return evaluators_of(files, scope, own)[: 2 if side == "b" else 1][-1]
 
 
-def swap(state: PageState) -> None:
-    """Let the sides change places; a callback."""
+def _swap(state: PageState) -> None:
     own = [field.name.removeprefix("a_") for field in state.fields if field.name.startswith(f"a_{OWN}")]
     for name in ("evaluator", *ONE, *MANY, *own):
         a, b = state.get(f"a_{name}"), state.get(f"b_{name}")
@@ -120,14 +117,12 @@ def swap(state: PageState) -> None:
 
 
 @st.cache_data(hash_funcs=open_runs.KEYED, max_entries=128, show_spinner="Holding the sides against each other …")
-def compared(files: open_runs.Signature, a: Side, b: Side, by: str, measure: str, margin: float) -> pd.DataFrame:
-    """A against B; see ``core.features.compare.two_sides.compare``."""
+def _compared(files: open_runs.Signature, a: Side, b: Side, by: str, measure: str, margin: float) -> pd.DataFrame:
     one, other = (open_runs.view(files, side.scope, side.chosen) for side in (a, b))
     return two_sides.compare(one, other, by=by, measure=measure, margin=margin)  # type: ignore[arg-type]
 
 
-def choose_sides(state: PageState, files: open_runs.Signature, scope: Narrowed) -> bool:
-    """Draw the two sides beside each other; return whether both are something."""
+def _choose_sides(state: PageState, files: open_runs.Signature, scope: Narrowed) -> bool:
     found = []
     cells = st.grid(2, min_column_width=300, gap="medium")
     for side in SIDES:
@@ -146,7 +141,7 @@ def _side(state: PageState, files: open_runs.Signature, scope: Narrowed, side: s
         own, known, said = None, {}, ""
         st.error(safe(str(error), limit=400))
     if own is not None:
-        usual = usual_evaluator(files, scope, own, side)
+        usual = _usual_evaluator(files, scope, own, side)
         options = [usual, *(name for name in evaluators_of(files, scope, own) if name != usual)]
         hint = "Whose scores this side holds: one of them."
         state.choose(st.container(), f"{side}_evaluator", "Metric", options, help=hint)
@@ -176,8 +171,7 @@ def _side(state: PageState, files: open_runs.Signature, scope: Narrowed, side: s
     return own is not None
 
 
-def level_name(by: str) -> str:
-    """What the levels of a comparison are called."""
+def _level_name(by: str) -> str:
     return BY.get(by) or slice_filters.column_name(by)
 
 
@@ -186,9 +180,9 @@ def choose_how(state: PageState, own: Iterable[str]) -> None:
     levels too."""
     levels = [*BY, *dict.fromkeys([*own, *([by] if (by := state.get("by")) not in BY else [])])]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.button("Swap sides", icon=":material/swap_horiz:", on_click=swap, args=(state,), key="compare.swap")
+        st.button("Swap sides", icon=":material/swap_horiz:", on_click=_swap, args=(state,), key="compare.swap")
         hint = "The levels that both sides have; all together stand above them."
-        st.selectbox("A row for each", levels, format_func=level_name, key=state.key("by"), width=150, help=hint)
+        st.selectbox("A row for each", levels, format_func=_level_name, key=state.key("by"), width=150, help=hint)
         hint = (
             "Raw scores of two metrics have different scales, so sides are compared in percent of the "
             "baseline score, or in standard deviations of each side's own baseline scores."
@@ -203,7 +197,7 @@ _TITLES = {"drift": "signed change", "scatter": "size of the change"}
 
 def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: str, margin: float) -> None:
     """Draw both sides' medians and their difference, of drift and of size, and the table of all. ``table``: of
-    :func:`compared`. ``a``, ``b``: its sides; a mark of one opens that side's pairs. ``margin``: equivalence margin in
+    :func:`_compared`. ``a``, ``b``: its sides; a mark of one opens that side's pairs. ``margin``: equivalence margin in
     percentage points."""
     opens = {
         f"{name}_opens": [opened(side, by, str(label)) for label in table["label"]]
@@ -283,7 +277,7 @@ def _corrected(table: pd.DataFrame) -> str:
 
 def summary(table: pd.DataFrame, by: str, a: Side, b: Side) -> str:
     """In how many of the levels the sides are told apart, and which way; not a test of them together. ``table``: of
-    :func:`compared`."""
+    :func:`_compared`."""
     rows = table[table["label"] != two_sides.ALL]
     if rows.empty:
         return ""
@@ -296,7 +290,7 @@ def summary(table: pd.DataFrame, by: str, a: Side, b: Side) -> str:
     }
     found["too close to call"] = len(rows) - sum(found.values())
     told = [f"{what} in {n}" for what, n in found.items() if n]
-    told[0] += f" of {counted(len(rows), f'{safe(level_name(by).lower())} row')}"
+    told[0] += f" of {counted(len(rows), f'{safe(_level_name(by).lower())} row')}"
     one, other = (safe(side.chosen.evaluators[0]) for side in (a, b))
     who = "A and B" if one == other else f"{one} (A) and {other} (B)"
     back = rows[rows["size_conflict"] == NOT_REJECTED]
@@ -316,7 +310,7 @@ def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -
     shown["ends"], look = interval(table, "low", "high", digits, signed=True)
     shown["size_ends"], _ = interval(table, "size_low", "size_high", digits, signed=True)
     columns = {
-        "label": TEXT(level_name(by), pinned=True, width=180),
+        "label": TEXT(_level_name(by), pinned=True, width=180),
         "a_value": NUMBER("Median A", format=signed),
         "b_value": NUMBER("Median B", format=signed),
         "difference": NUMBER("A − B", format=signed),
@@ -383,7 +377,7 @@ def _spoken(table: pd.DataFrame, names: Mapping[str, str]) -> str:
 def draw() -> None:
     """Draw the view."""
     files = open_runs.present()
-    state = compare_state(files)
+    state = _compare_state(files)
     state.restore()
     header(
         "Two runs, two metrics or two slices: how much do they differ, and how sure is that?", state, words=("margin",)
@@ -394,7 +388,7 @@ def draw() -> None:
             return
         scope = choose_scope(state, files).only()
         answer = st.container()
-        possible = choose_sides(state, files, scope)
+        possible = _choose_sides(state, files, scope)
         if possible:
             a, b = (side_of(state, files, scope, side) for side in SIDES)
             _compare(state, files, a, b, answer)
@@ -423,7 +417,7 @@ def _compare(state: PageState, files: open_runs.Signature, a: Side, b: Side, ans
     )
     figures_of(Origin(state, of, files, (a.scope, b.scope)))
     by, measure, margin = state.get("by"), state.get("measure"), float(state.get("margin"))
-    table = compared(files, a, b, by, measure, margin)
+    table = _compared(files, a, b, by, measure, margin)
     if table.empty:
         st.info("One side has no shift.", icon=":material/filter_alt:")
         for name, side in zip(SIDES, (a, b), strict=True):

@@ -33,8 +33,7 @@ MOST_CHARACTERS = 1500  # of one word list in a link
 FILTERS = ("families", "categories", "coverage_bins")
 
 
-def geometry_state(files: Signature) -> PageState:
-    """Fields of the page."""
+def _geometry_state(files: Signature) -> PageState:
     words = geometry.valence_words()
     fields = (
         Field("evaluator", None, one_of(lambda: stored_values(files)["evaluators"], None, what="evaluator")),
@@ -94,15 +93,13 @@ _FEW = 10
 _LEVELS = {geometry.WORD: "Words", geometry.PHRASE: "Phrases"}
 
 
-def say_barred(encoders: dict[str, str]) -> None:
-    """Say of which evaluators no text encoder can be asked, and why."""
+def _say_barred(encoders: dict[str, str]) -> None:
     for name, obstacle in encoders.items():
         if obstacle:
             st.caption(f"Not applicable to **{safe(name)}**: {safe(obstacle, limit=300)}.")
 
 
-def draw_geometry(found: geometry.Geometry, evaluator: str, corpus: str, chosen: Mapping[str, str]) -> None:
-    """Draw the scatter and its numbers."""
+def _draw_geometry(found: geometry.Geometry, evaluator: str, corpus: str, chosen: Mapping[str, str]) -> None:
     rows = found.points.assign(evaluator=evaluator, corpus=corpus).to_dict("records")
     opens = [opening(row, {"families": "family", "modifiers": "modifier"}) for row in rows]
     figure = geometry.valence_scatter(
@@ -170,7 +167,7 @@ def draw() -> None:
     """Draw the view."""
     files = present()
     try:
-        state = geometry_state(files)
+        state = _geometry_state(files)
     except InvariscopeError as error:  # the word lists on disk cannot be read
         draw_title()
         st.error(safe(str(error), limit=600))
@@ -191,7 +188,7 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
     known = encoders(files, scope, barred_encoders(), own_ready())
     able = [name for name, obstacle in known.items() if not obstacle]
     if not able:
-        say_barred(known)
+        _say_barred(known)
         st.info("None of these metrics has a text encoder on this machine.", icon=":material/hub:")
         return
     answer = st.container()
@@ -218,7 +215,7 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
             "A word sounds good as far as it lies in the direction from the mean of the negative words to that of the "
             "positive ones. Separate words by commas. Your lists stay in the link."
         )
-        say_barred(known)
+        _say_barred(known)
     words = (state.get("positive"), state.get("negative"))
     found = placed(files, scope, chosen, evaluator, state.get("level"), *words, stamps((evaluator,)))
     figures_of(of_scores(state, files, scope, describe(chosen)))
@@ -232,4 +229,4 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
     if power:
         answer.caption(power)
     with body:
-        draw_geometry(found, evaluator, scope.corpus, slice_link(state))
+        _draw_geometry(found, evaluator, scope.corpus, slice_link(state))

@@ -55,8 +55,7 @@ MANY = {"families": "Family", "modifiers": "Modifier", "categories": "Category",
 _PINNED = "compare.pinned"
 
 
-def results_state(files: Signature) -> PageState:
-    """Fields of the page over these runs."""
+def _results_state(files: Signature) -> PageState:
     fields = (
         *scope_fields(files),
         *slice_fields(files),
@@ -106,17 +105,16 @@ def _choose_among(state: PageState, name: str, label: str, options: Mapping[str,
     )
 
 
-def choose_options(
+def _choose_options(
     state: PageState, asked: Sequence[Question], corpora: Sequence[str], *, row: DeltaGenerator
 ) -> Options:
-    """Draw what a reader may set of these questions; return it."""
     names = {name for each in asked for name in each.asks}
     families = list(dict.fromkeys(name for each in asked for name in each.families))
     if names & {"measure", "margin"}:
         with row:
             drawings = [drawing for each in asked for drawing in each.figures]
             if "measure" in names:
-                sized = any(map(of_size, drawings))
+                sized = any(map(_of_size, drawings))
                 _choose_among(
                     state,
                     "measure",
@@ -128,7 +126,7 @@ def choose_options(
                     "the metric's unedited scores, which compares metrics of different scales. Score units: on the "
                     "metric's own scale, a panel each.",
                 )
-                if any(map(can_part, drawings)):
+                if any(map(_can_part, drawings)):
                     hint = "Metrics beside each other instead of on one line; the scale stays theirs together."
                     st.toggle("One panel per metric", key=state.key("facets"), help=hint)
             if "margin" in names:
@@ -161,26 +159,23 @@ def choose_options(
     )
 
 
-def of_size(drawing: Drawing) -> bool:
-    """Whether a figure shows how far items move, whichever way."""
+def _of_size(drawing: Drawing) -> bool:
     return isinstance(drawing.make, Dots) and drawing.make.values == SIZES
 
 
 def shown(question: Question, measure: str) -> tuple[Drawing, ...]:
     """Figures of a question that show this measure; all of one that has no figure of sizes."""
-    if not any(map(of_size, question.figures)):
+    if not any(map(_of_size, question.figures)):
         return question.figures
-    return tuple(each for each in question.figures if of_size(each) == (measure == SIZE))
+    return tuple(each for each in question.figures if _of_size(each) == (measure == SIZE))
 
 
-def can_part(drawing: Drawing) -> bool:
-    """Whether the evaluators of a figure, on one line, could have a panel each."""
+def _can_part(drawing: Drawing) -> bool:
     return isinstance(drawing.make, Dots) and drawing.make.series == "evaluator" and not drawing.make.lines
 
 
-def parted(drawing: Drawing) -> Drawing:
-    """The same figure with a panel each evaluator, where that can be."""
-    if not (can_part(drawing) and isinstance(drawing.make, Dots)):
+def _parted(drawing: Drawing) -> Drawing:
+    if not (_can_part(drawing) and isinstance(drawing.make, Dots)):
         return drawing
     panel = ("evaluator", *(name for name in drawing.make.panel if name != "evaluator"))
     return replace(drawing, make=replace(drawing.make, panel=panel))
@@ -198,7 +193,7 @@ def margin_field() -> Field:
     return Field("margin", MARGIN, checked(within(0.1, LARGEST_MARGIN), MARGIN, must), "{:g}".format)
 
 
-def draw_questions(
+def _draw_questions(
     state: PageState,
     files: Signature,
     scope: Narrowed,
@@ -207,11 +202,10 @@ def draw_questions(
     *,
     row: DeltaGenerator,
 ) -> None:
-    """Draw the questions of one part below each other. ``row``: place of what the figures show."""
     table = scores(files, scope)
     missing = {each.id: each.needs(table) for each in asked}
     there = tuple(each for each in asked if not missing[each.id])
-    options = choose_options(state, there, table.corpora, row=row) if there else Options()
+    options = _choose_options(state, there, table.corpora, row=row) if there else Options()
     lacks = [Lack.of(reason) for reason in dict.fromkeys(filter(None, missing.values()))]
     ways = [lack.choose for lack in lacks]
     for place, (lack, way) in enumerate(zip(lacks, ways, strict=True)):
@@ -307,10 +301,10 @@ def _draw(
     if not question.figures:
         st.markdown(f"**{safe(question.title)}**")
     for drawing in shown(question, chosen_measure):
-        figure = (parted(drawing) if state.get("facets") else drawing).figure(frame, measure=measure)
+        figure = (_parted(drawing) if state.get("facets") else drawing).figure(frame, measure=measure)
         if not figure.frame.empty:
             if "margin" in question.asks and measure == "percent" and figure.kind == "dots":
-                least, sign = (0.0, "") if of_size(drawing) else (-options.margin, "±")
+                least, sign = (0.0, "") if _of_size(drawing) else (-options.margin, "±")
                 edge = Reference(
                     options.margin, text=f"median within {sign}{options.margin:g} %: unchanged", dash="dot"
                 )
@@ -396,7 +390,7 @@ ACROSS = ("corpora", "natural")
 def draw() -> None:
     """Draw the view."""
     files = present()
-    state = results_state(files)
+    state = _results_state(files)
     state.restore()
     header(SECTIONS[str(state.get("question"))][1], state, words=("family", "median", "interval", "noise band"))
     with drawn(state):
@@ -424,5 +418,5 @@ def draw() -> None:
         with beside:
             asked, menu = choose_part(state, shown_answers.questions(files, scope), section)
             link_to(FAILURES, "See the pictures", icon=":material/photo_library:", query_params=carried(), primary=True)
-        draw_questions(state, files, scope, chosen, asked, row=menu)
+        _draw_questions(state, files, scope, chosen, asked, row=menu)
         draw_pins(state, scope, chosen, asked, stored_values(files)["families"])

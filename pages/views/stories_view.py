@@ -29,8 +29,7 @@ from pages.views.failures.failure_card import card_slide
 from pages.views.failures.failures_state import MARKS, by_pair, page_of_pairs, shifts_of
 
 
-def story_state(known: Sequence[str]) -> PageState:
-    """Return the page's fields."""
+def _story_state(known: Sequence[str]) -> PageState:
     first = known[0] if known else ""
     fields = (
         Field("story", first, one_of(lambda: known, first, what="story")),
@@ -43,8 +42,7 @@ def story_state(known: Sequence[str]) -> PageState:
 _SAID = "stories.said"
 
 
-def draw_slides(story: Story, told: Telling) -> None:
-    """Draw every slide with what can be done with it."""
+def _draw_slides(story: Story, told: Telling) -> None:
     tell_refused(_SAID, limit=400)
     writes = may_operate()
     for place, slide in enumerate(told.slides):
@@ -59,7 +57,7 @@ def draw_slides(story: Story, told: Telling) -> None:
                         _act("Up", "arrow_upward", slide, story.move, place - 1, off=place == 0)
                         _act("Down", "arrow_downward", slide, story.move, place + 1, off=last)
                         _act("Take out", "close", slide, story.take_out, key="out")
-            draw_content(slide, key="page")
+            _draw_content(slide, key="page")
             if not writes:
                 st.markdown(safe(slide.note, limit=MOST_NOTE))
                 _origin(slide)
@@ -85,8 +83,7 @@ def draw_slides(story: Story, told: Telling) -> None:
                     )
 
 
-def draw_content(slide: Slide, *, key: str) -> None:
-    """Draw pictures, sentences and numbers of a slide; ``key``: of the place."""
+def _draw_content(slide: Slide, *, key: str) -> None:
     if slide.pictures:
         with st.container(horizontal=True, horizontal_alignment="center", gap="medium", key=f"{key}_seen_{slide.id}"):
             for picture in slide.pictures:
@@ -143,8 +140,7 @@ def _try(act: Callable[..., None], *args: object) -> None:
     tried(lambda: act(*args), _SAID)
 
 
-def draw_present(state: PageState, told: Telling) -> None:
-    """Draw the button, and the stage where the link or the button asks for it."""
+def _draw_present(state: PageState, told: Telling) -> None:
     hint = "One slide at a time over the whole screen; ← and → turn them, Esc leaves"
     button(
         "Present", "slideshow", "stories.present.open", state.put, "present", True, disabled=not told.slides, help=hint
@@ -161,7 +157,7 @@ def _stage(state: PageState, told: Telling) -> None:
         if slide.note:
             st.markdown(f"### {safe(slide.note, limit=600)}")
         with st.container(key="present_pictures"):
-            draw_content(slide, key="stage")
+            _draw_content(slide, key="stage")
         st.caption(safe(slide.of, limit=400))
 
 
@@ -196,7 +192,7 @@ _EXAMPLE = "stories.example.said"
 def draw() -> None:
     """Draw the view."""
     known = {each.id: each for each in stories()}
-    state = story_state(tuple(known))
+    state = _story_state(tuple(known))
     state.restore()
     header("What you collected on the other pages: a page, slides, and one file to hand on.", state)
     tell_refused(_EXAMPLE, limit=400)
@@ -213,7 +209,7 @@ def draw() -> None:
                 )
                 story = known[state.get("story")]
                 held = story.read()
-                draw_present(state, held)
+                _draw_present(state, held)
                 file_button(
                     "HTML",
                     lambda: story_html(held).encode(),
@@ -239,7 +235,7 @@ def draw() -> None:
             if not held.slides:
                 st.info("This story has no slide. *Collect* puts one here.", icon=":material/bookmark_add:")
                 _doors()
-            draw_slides(story, held)
+            _draw_slides(story, held)
         else:
             st.info(
                 "No story yet. Press *Collect* beside any figure, on a card of Findings · Pictures or in Try a "

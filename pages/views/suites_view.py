@@ -45,8 +45,7 @@ def held(files: Stamps) -> tuple[tuple[SuiteResult, ...], tuple[str, ...]]:
     return stored(files)
 
 
-def suites_state(files: Stamps) -> PageState:
-    """Fields of the page over these results."""
+def _suites_state(files: Stamps) -> PageState:
     ids = tuple(each.id for each in held(files)[0])
     fields = (
         Field("suite", None, one_of(lambda: ids, None, what="result of a suite")),
@@ -93,8 +92,7 @@ def example_request() -> SuiteRequest | None:
 _SAID = "suites.said"
 
 
-def draw_start(state: PageState) -> None:
-    """Draw the choices and the button; below, the jobs of suites that this server knows."""
+def _draw_start(state: PageState) -> None:
     with st.expander(
         "Run metrics on a suite or your own ratings",
         icon=":material/play_arrow:",
@@ -203,11 +201,11 @@ def start(request: SuiteRequest) -> None:
 
 def draw() -> None:
     """Draw the view."""
-    state = suites_state(changed())
+    state = _suites_state(changed())
     state.restore()
     header("How well does each metric agree with people, or with what is known to be wrong?", state)
     above = st.container()
-    draw_start(state)
+    _draw_start(state)
     results, problems = held(changed())
     with above:
         for problem in problems:
@@ -255,7 +253,7 @@ def draw() -> None:
                     _risks(result)
                 _decisions(result)
             else:
-                draw_nothing()
+                _draw_nothing()
     with st.expander("The same in a shell", icon=":material/terminal:"):
         for said, command in _COMMANDS:
             st.caption(said)
@@ -280,8 +278,7 @@ _COMMANDS = (
 )
 
 
-def draw_nothing() -> None:
-    """Say what a suite is, and let the reader try one."""
+def _draw_nothing() -> None:
     st.markdown("No results yet. A suite is a file of captions that people rated or compared, or that are known wrong.")
     request = example_request() if may_operate() else None
     if request is not None:

@@ -95,8 +95,7 @@ def backwards() -> dict[str, str]:
     return {str(name): str(each) for name, each in held.items()} if isinstance(held, dict) else {}
 
 
-def demo_ids() -> tuple[str, ...]:
-    """Ids of the demo videos."""
+def _demo_ids() -> tuple[str, ...]:
     folder = demo_videos()
     return tuple(each.id for each in folder.videos) if folder else ()
 
@@ -122,17 +121,16 @@ def offered() -> tuple[str, ...]:
     return tuple(name for name in ready_evaluators() if can_score_videos(evaluators.find(name)))
 
 
-def video_state() -> PageState:
-    """Fields of the page, with the defaults of this machine."""
-    first = next(iter(demo_ids()), None)
+def _video_state() -> PageState:
+    first = next(iter(_demo_ids()), None)
     usual = "demo" if first else "upload"
     fields = (
         Field("source", usual, one_of(lambda: tuple(SOURCES), usual, what="source of videos")),
-        Field("video", first, one_of(demo_ids, first, what="demo video")),
+        Field("video", first, one_of(_demo_ids, first, what="demo video")),
         Field("upload", "", _read_upload),
         count_field("frames", USUAL_FRAMES, MOST_FRAMES, of="frames"),
         Field("captions", "", text(limit=LONGEST)),
-        Field("other", None, one_of(demo_ids, None, what="demo video")),
+        Field("other", None, one_of(_demo_ids, None, what="demo video")),
         Field(
             "evaluators",
             [name for name in default_evaluators() if name in offered()],
@@ -162,7 +160,7 @@ def _frames(count: int, read: Callable[[Sampling], tuple[Footage, np.ndarray]]) 
 
 def other_ids(state: PageState) -> Sequence[str]:
     """Demo videos whose frames may stand in the place of the video's own, the next one first."""
-    ids = demo_ids()
+    ids = _demo_ids()
     if state.get("source") != "demo" or state.get("video") not in ids:
         return ids
     place = ids.index(state.get("video"))
@@ -179,18 +177,17 @@ _TEXT, _LET_GO = "video.text", "video.let_go"
 _WRITTEN = ("captions", "other")  # what was written for another video does not hold for the next one
 
 
-def choose_video(state: PageState) -> Frames | None:
-    """Draw the choice of a video and of its frames; return them, or None where there is no video yet."""
+def _choose_video(state: PageState) -> Frames | None:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     state.switch("source", "Video from", SOURCES, place=row, on_change=state.take_back, args=_WRITTEN)
     try:
         if state.get("source") == "demo":
-            if not demo_ids():
+            if not _demo_ids():
                 st.info("This demo corpus has no videos; `make demo` makes them.", icon=":material/movie:")
                 return None
             row.selectbox(
                 "Video",
-                demo_ids(),
+                _demo_ids(),
                 key=state.key("video"),
                 width=400,
                 format_func=_title,
@@ -204,8 +201,7 @@ def choose_video(state: PageState) -> Frames | None:
         return None
 
 
-def choose_captions(state: PageState) -> tuple[str, ...]:
-    """Draw the captions, the evaluators and the frames, folded where nothing lacks; return the captions."""
+def _choose_captions(state: PageState) -> tuple[str, ...]:
     st.session_state[_TEXT] = "\n".join(captions(state))
     whole = bool(captions(state) and state.get("evaluators"))
     with st.expander("Change captions, metrics or frames", expanded=not whole, icon=":material/tune:"):
@@ -276,8 +272,7 @@ _NUMBERS = {
 }
 
 
-def draw_results(state: PageState, frames: Frames, captions: Sequence[str], answer: DeltaGenerator) -> None:
-    """Draw what every chosen evaluator makes of the video and of its edits; what it comes to, in its own place."""
+def _draw_results(state: PageState, frames: Frames, captions: Sequence[str], answer: DeltaGenerator) -> None:
     others = other_ids(state)
     other = state.get("other") or (others[0] if others else None)
     strange = demo_frames(other, state.get("frames")) if other else None
@@ -377,12 +372,12 @@ _UPLOAD_LOST = "What you uploaded is in this link only as long as this server ru
 
 def draw() -> None:
     """Draw the view."""
-    state = video_state()
+    state = _video_state()
     state.restore()
     told = "How do the scores of a video's captions change when its frames do?"
     header(told, state, lost=_UPLOAD_LOST if state.get("source") == "upload" else "")
     answer = st.container()
-    frames = choose_video(state)
+    frames = _choose_video(state)
     with drawn(state):
         if frames is None:
             return
@@ -401,7 +396,7 @@ def draw() -> None:
         )
         for note in footage.notes:
             st.warning(note, icon=":material/hdr_on:")
-        captions = choose_captions(state)
+        captions = _choose_captions(state)
         places = ", ".join(str(place + 1) for place in frames.places)
         figures_of(Origin(state, (f"Video {frames.key}, frames {places}, Invariscope {__version__}")))
         if not captions:
@@ -413,4 +408,4 @@ def draw() -> None:
                 icon=":material/movie:",
             )
         else:
-            draw_results(state, frames, captions, answer)
+            _draw_results(state, frames, captions, answer)

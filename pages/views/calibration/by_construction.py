@@ -70,7 +70,7 @@ def draw_constructed(
     st.markdown(f"**Before and after, strength {strength:g}, {found.basis}**")
     _tiles(changed((OF_AXES,)), usual, strength)
     _change(state, changed, found, source)
-    draw_selectivity(found, strength, view)
+    _draw_selectivity(found, strength, view)
     every = changed(EVERY)
     sides = [(side, end) for side in ("before", "after") for end in ("", "_low", "_high")]
     sides += [("ratio", end) for end in ("", "_low", "_high")]
@@ -108,8 +108,7 @@ def notices(found: Fit, strength: float, held: View) -> tuple[str, bool]:
     return f"A wrong caption costs {number(before.estimate)} → {number(after.estimate)} SD of the score.", True
 
 
-def draw_selectivity(found: Fit, strength: float, view: Callable[[], View]) -> None:
-    """Draw selectivity, nuisance and signal on the held-out items. ``view``: of the fit's scores, with every family."""
+def _draw_selectivity(found: Fit, strength: float, view: Callable[[], View]) -> None:
     st.markdown("**Stable or deaf: selectivity, held out**")
     held = view()
     if why := lacking(held, found):

@@ -72,8 +72,7 @@ def whole(files: Signature, scope: Narrowed, chosen: Slice, options: Options) ->
     return lambda: matrix(seen, options)
 
 
-def draw_question(files: Signature, scope: Narrowed, chosen: Slice, options: Options, id_: str) -> pd.DataFrame:
-    """Draw a question; return its answer."""
+def _draw_question(files: Signature, scope: Narrowed, chosen: Slice, options: Options, id_: str) -> pd.DataFrame:
     question = shown_answers.questions(files, scope)[id_]
     frame = answered(files, scope, chosen, options, question)
     if frame.empty:
@@ -183,7 +182,7 @@ def _draw(
         if question in picked:
             name = contrast_state.choose_evaluator(state, table) if question is picked[0] else state.get("of")
             own = replace(chosen, evaluators=(name if name in table.evaluators else table.evaluators[0],))
-        draw_question(files, scope, own, options, question.id)
+        _draw_question(files, scope, own, options, question.id)
     missing = [each for each in asked if lacking[each.id]]
     if missing:
         with st.expander("What these runs cannot give", icon=":material/library_add:"):

@@ -34,7 +34,7 @@ from pages.views.failures.failure_pictures import Made, as_pixels, finished, pic
 from pages.views.failures.failures_state import named
 
 
-def draw_downloads(
+def _draw_downloads(
     state: PageState,
     files: Signature,
     scope: Narrowed,
@@ -45,7 +45,6 @@ def draw_downloads(
     *,
     named: failures_state.Named,
 ) -> None:
-    """Draw one menu with the shifts as CSV and Parquet and the pictures of the page as PNG."""
     order, floor, marks = state.get("sort"), state.get("floor") / 100, state.get("marks")
     with st.popover("Download", icon=":material/download:", type="tertiary"):
         taken = min(found.n_shifts, EXPORT_ROWS)
@@ -89,10 +88,9 @@ def _cell(rows: pd.DataFrame, made: Made) -> Cell:
     return Cell(shown, f"{title(str(first['probe']))} · {first['item']}", str(first["caption"]), scores)
 
 
-def draw_tiles(
+def _draw_tiles(
     state: PageState, opened: Store, scope: Narrowed, pairs: pd.DataFrame, rows: pd.DataFrame, held: Held
 ) -> None:
-    """Draw a tile a pair with room for its picture, then fill the rooms as the pictures come."""
     parts = failures_state.by_pair(pairs, rows)
     rooms = []
     with pictures(opened, pairs, marks=state.get("marks")) as begun:
@@ -138,8 +136,7 @@ Words that the edit took away are :orange-background[~~struck out~~], words that
 :blue-background[**bold**]. On a moved object the frame is where it is, the dashed frame where it was."""
 
 
-def draw_controls(state: PageState, held: Held) -> None:
-    """Draw the layout, the order, the smallest baseline, the tags; behind a label the marks and whether every edit."""
+def _draw_controls(state: PageState, held: Held) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         state.switch("layout", "Layout", failures_state.LAYOUTS)
         st.selectbox(
@@ -174,7 +171,7 @@ def draw_controls(state: PageState, held: Held) -> None:
                 st.toggle("Every edit", key=state.key("every"), help=hint)
 
 
-def draw_gallery(
+def _draw_gallery(
     state: PageState,
     files: Signature,
     scope: Narrowed,
@@ -184,10 +181,9 @@ def draw_gallery(
     *,
     named: failures_state.Named,
 ) -> None:
-    """Draw one page of pairs, and the way to the others."""
     a_page = failures_state.A_PAGE[state.get("layout")]
     pages = -(-(found.n_items if failures_state.of_items(state) else found.n_pairs) // a_page)
-    draw_one_item(state)
+    _draw_one_item(state)
     if state.get("page") > pages:
         st.caption(f"There is no page {state.get('page')}; this is the last one.")
         state.put("page", pages)
@@ -199,7 +195,7 @@ def draw_gallery(
         with st.container(horizontal=True, width="content", gap="small"):
             _turn(state, "Previous", "P", page - 1, disabled=page <= 1)
             _turn(state, "Next", "N", page + 1, disabled=page >= pages)
-            draw_downloads(state, files, scope, chosen, found, rows, held, named=named)
+            _draw_downloads(state, files, scope, chosen, found, rows, held, named=named)
             with st.popover("How to read a card", icon=":material/help:", type="tertiary"):
                 st.markdown(_CARD_HELP)
                 banded = rows.drop_duplicates("evaluator").dropna(subset=["null_percent"]).sort_values("evaluator")
@@ -210,7 +206,7 @@ def draw_gallery(
                 ]
                 st.caption(f"Noise band, which holds 95 of 100 invisible edits: {', '.join(bands)}." if bands else "")
     if state.get("layout") == "grid":
-        draw_tiles(state, store(files), scope, pairs, rows, held)
+        _draw_tiles(state, store(files), scope, pairs, rows, held)
     else:
         first = (page - 1) * a_page + 1
         known = any_judged(files)
@@ -235,8 +231,7 @@ def draw_gallery(
             st.pagination(pages, default=page, key=key, on_change=state.take, args=("page", key))
 
 
-def draw_one_item(state: PageState) -> None:
-    """Say that only one item is looked at, and take it back on a click."""
+def _draw_one_item(state: PageState) -> None:
     if state.get("item"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"Item **{safe(state.get('item'))}** alone")
@@ -321,7 +316,7 @@ def draw() -> None:
         say_withheld(files, scope)
         chosen = choose_slice(state, files, scope, row)
         failures_state.begin_at_first_page(state, scope, chosen, followed)
-        draw_controls(state, held)
+        _draw_controls(state, held)
         tagged = named(held, scope, state.get("tagged"))
         near = failures_state.like_it(state, files, scope)
         failures_state.draw_like(state, files, scope, near)
@@ -329,12 +324,12 @@ def draw() -> None:
             tagged = failures_state.pairs_of(near, files, scope, tagged)
         found = failures_state.page_in_view(state, files, scope, chosen, state.get("page"), named=tagged)
         if found.n_pairs == 0:
-            draw_one_item(state)
+            _draw_one_item(state)
             st.info("The filters leave no pair. Relax one of them:", icon=":material/filter_alt_off:")
             also = {"tagged": "Without the tags"} if state.get("tagged") else {}
             offer_relaxing(state, files, scope, chosen, also=also)
         else:
-            draw_gallery(state, files, scope, chosen, found, held, named=tagged)
+            _draw_gallery(state, files, scope, chosen, found, held, named=tagged)
         state.publish()
         failure_card.show_record(state, files, scope, held)
         failures_state.show_tagging(held)

@@ -81,8 +81,7 @@ def every_risk(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> p
     return cell_risks(cells_of(files, scope, chosen), gaps=GAPS, unit=unit)
 
 
-def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice) -> None:
-    """Draw the risk at the gap that the reader chooses, then the smallest gap to trust."""
+def _draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice) -> None:
     if chosen.sign:
         st.warning(
             "The filter by direction keeps shifts by their outcome; a risk of what is left is no risk of the family.",
@@ -291,8 +290,7 @@ GAPS = (
 """Gaps of the slider, as shares; the paper's four are among them."""
 
 
-def flip_state(files: Signature) -> PageState:
-    """Return the page's fields, with the defaults of this machine."""
+def _flip_state(files: Signature) -> PageState:
     fields = (
         Field("gap", None, _read_gap, lambda gap: f"{100 * gap:g}"),
         Field("unit", "iqr", one_of(lambda: tuple(UNITS), "iqr", what="unit")),
@@ -323,7 +321,7 @@ def draw() -> None:
         kept = {now: st.query_params[name] for name, now in _AS_BEFORE.items() if name in st.query_params}
         st.switch_page(file, query_params={**first, "show": "new", **kept})
     files = present()
-    state = flip_state(files)
+    state = _flip_state(files)
     state.restore()
     told = "How often does a harmless edit reverse which of two captions scores higher?"
     header(told, state, words=("flip risk", "trustworthy gap"))
@@ -336,4 +334,4 @@ def draw() -> None:
         chosen = choose_slice(state, files, scope, row, fields=FILTERS)
         others = (each.scope for each in other_captions(scores(files, scope)))  # for captions of one picture
         figures_of(of_scores(state, files, scope, describe(chosen), beside=others))
-        draw_gap(state, files, scope, chosen)
+        _draw_gap(state, files, scope, chosen)

@@ -211,8 +211,7 @@ def _free_id(title: str) -> str:
     raise InvalidInput(f"there are too many studies named {stem!r}; choose another title")
 
 
-def draw_files(study: Study, _state: PageState) -> None:
-    """Draw the exports and the import."""
+def _draw_files(study: Study, _state: PageState) -> None:
     st.header("Export", anchor=False)
     st.caption(
         "One row an annotator and item: sides, answers, times, comments. No link and no name leaves with it. "
@@ -257,7 +256,7 @@ PARTS = {
     "agreement": ("Agreement", draw_agreement),
     "scores": ("Votes and scores", draw_scores),
     "gallery": ("Disagreements", draw_gallery),
-    "files": ("Files", draw_files),
+    "files": ("Files", _draw_files),
 }
 GROUPS = {
     "Invite": ("people",),
@@ -274,8 +273,7 @@ _WITH_SCORES = ("comparisons", "powered", "scores")  # parts that hold votes aga
 _WORDS = {OPEN: "Open", PAUSED: "Paused", CLOSED: "Closed"}
 
 
-def study_state() -> PageState:
-    """Fields of the coordinator's view."""
+def _study_state() -> PageState:
     names = tuple(desk().studies())
     first = names[-1] if names else None
     fields = (
@@ -288,7 +286,7 @@ def study_state() -> PageState:
 
 def draw_coordinator() -> None:
     """Draw the studies for those who run them."""
-    state = study_state()
+    state = _study_state()
     state.restore()
     header(
         "Do people find the edited pairs as good as the original ones? If they do not find an edit harmless, "

@@ -42,8 +42,7 @@ _ANY = "any"
 _ABOUT = {ORIGINAL: "The original is", VARIANT: "The variant is", entrance.PREFERRED: "Better is"}
 
 
-def draw_practice_setting(study: Study) -> None:
-    """Draw what is practised, and the forms that change it while nobody has practised."""
+def _draw_practice_setting(study: Study) -> None:
     st.header("Practice", anchor=False)
     st.caption(
         "Items that everybody judges first, with what was right and why after each. Answers are marked as "
@@ -206,8 +205,7 @@ def _named(study: Study, what: str, value: str) -> str:
     return "any answer" if value == _ANY else _word(study, what, known[value])
 
 
-def draw_prolific_setting(study: Study) -> None:
-    """Draw the link for Prolific, its codes, and how much each participant is asked."""
+def _draw_prolific_setting(study: Study) -> None:
     st.header("Prolific", anchor=False)
     told = study.state().prolific
     opened = told is not None and told.digest is not None
@@ -319,8 +317,8 @@ def draw_entrance(study: Study, _state: PageState) -> None:
             st.caption(f"{counted(agreed, 'annotator')} agreed to this wording (sha256 {state.consent.digest[:12]}…).")
         else:
             st.caption("No consent is asked now.")
-    draw_practice_setting(study)
-    draw_prolific_setting(study)
+    _draw_practice_setting(study)
+    _draw_prolific_setting(study)
 
 
 @operators_only

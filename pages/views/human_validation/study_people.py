@@ -112,7 +112,7 @@ def draw_people(study: Study, _state: PageState) -> None:
             icon=":material/person_off:",
         )
     links = {each.id: link for each in study.state().annotators.values() if (link := _link(study, each.id))}
-    draw_reminders(study, quality, links)
+    _draw_reminders(study, quality, links)
     st.header("Quality", anchor=False)
     st.caption("Signs to look at, no verdicts: nobody is left out without you.")
     draw_table(table, column_config=_COLUMNS, width="stretch")
@@ -411,8 +411,7 @@ def _powered_rows(files: Signature, study: Study) -> pd.DataFrame:
 _WORKS = ("working", "not begun", "practising", "away")  # states of annotators who still have something to do
 
 
-def draw_reminders(study: Study, quality: pd.DataFrame, links: dict[str, str]) -> None:
-    """Draw a reminder for everybody whose items are not all answered, while the study takes answers."""
+def _draw_reminders(study: Study, quality: pd.DataFrame, links: dict[str, str]) -> None:
     rows = [
         row
         for row in quality.to_dict("records")

@@ -90,8 +90,7 @@ _COMPETENCE = {
 }
 
 
-def draw_competence(study: Study) -> None:
-    """Draw the competence of every annotator and whether it changes what the votes say."""
+def _draw_competence(study: Study) -> None:
     st.header(people_figures.COMPETENCE_TITLE, anchor=False)
     found = _competence(study)
     if found.people.empty:
@@ -269,7 +268,7 @@ def draw_agreement(study: Study, _state: PageState) -> None:
     )
     draw_table(shown[list(_PAIRS)], alt="Weighted κ of every pair of annotators", width="stretch", column_config=_PAIRS)
     data_buttons(pairs, f"{study.id}-pairwise-kappa", key="study.kappas")
-    draw_competence(study)
+    _draw_competence(study)
 
 
 def _draw_rates(study: Study, rates: pd.DataFrame) -> None:

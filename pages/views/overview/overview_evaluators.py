@@ -282,8 +282,7 @@ _GAP, _BREAKS = "Gap to trust under these edits", "Broken meaning"
 
 
 @st.cache_data(show_spinner=False)
-def stand_ins() -> frozenset[str]:
-    """Names of the evaluators whose weights an installation brings."""
+def _stand_ins() -> frozenset[str]:
     return frozenset(kind.spec.name for kind in registry.catalogue() if kind.spec.offline)
 
 
@@ -292,7 +291,7 @@ def kind_of(name: str, origins: Mapping[str, str]) -> str:
     if name in origins:
         return "imported scores"
     own = name.removesuffix(coarse_name(""))
-    if own in stand_ins():
+    if own in _stand_ins():
         return "offline stand-in"
     return "published" if own in registry.catalogue().entries else "your own"
 
@@ -384,7 +383,7 @@ def _gap(row: Mapping[str, Any]) -> str:
 
 def draw_kinds(names: Iterable[str]) -> None:
     """Say which evaluators are offline stand-ins, and where the published ones are."""
-    own = sorted({name.removesuffix(coarse_name("")) for name in names} & stand_ins())
+    own = sorted({name.removesuffix(coarse_name("")) for name in names} & _stand_ins())
     if own:
         st.caption(
             f":gray-badge[offline stand-in] {safe(listed(own), limit=300)}: they need no download, and their numbers "

@@ -37,8 +37,7 @@ from pages.views.runs_view import warn_incomplete
 FIRST = 4  # tiles that are always seen; those of further metrics open on a click
 
 
-def draw_answer(files: open_runs.Signature, both: Narrowed | None) -> None:
-    """Draw which metrics tell a broken meaning from a harmless edit, of :func:`with_both`, a tile each, the ways in."""
+def _draw_answer(files: open_runs.Signature, both: Narrowed | None) -> None:
     if both is None:
         overview_findings.draw_ways()
         return
@@ -143,7 +142,7 @@ def draw() -> None:
             figures_of(of_scores(state, files, seen))
             say_withheld(files, seen)
             worst, both = open_runs.findings(files, seen, held.margin, held.least), with_both(files, seen)
-            draw_answer(files, both)
+            _draw_answer(files, both)
             first, second = st.columns([5, 4], gap="medium")
             with first:
                 draw_plane(state, files, seen, both)

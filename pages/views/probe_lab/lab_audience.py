@@ -33,10 +33,9 @@ from pages.views.probe_lab.lab_state import shared
 COLUMNS = ("Metric", "Score", "% change", "Noise band, ±", "")
 
 
-def variant_slide(
+def _variant_slide(
     bench: Workbench, result: LabResult, variants: Mapping[str, Variant], name: str, link: Mapping[str, str]
 ) -> Slide:
-    """The picture, one variant of it, and what every evaluator makes of both."""
     variant, what = variants[name], bench.item.label or "the picture"
     sides = [Picture(f"{what}, as it is", "jpg", jpeg(thumbnail(as_picture(bench.pixels), side=LARGE)))]
     if variant.pixels is not None:
@@ -125,13 +124,12 @@ def draw_hand_out(state: PageState, bench: Workbench, result: LabResult, probes:
 
 def hand_out(link: Mapping[str, str], bench: Workbench, result: LabResult, variants: Mapping[str, Variant]) -> str:
     """The document: a slide an edit, in the order of the probes, each with the lab's link to its own variant."""
-    slides = tuple(variant_slide(bench, result, variants, name, {**link, "variant": name}) for name in variants)
+    slides = tuple(_variant_slide(bench, result, variants, name, {**link, "variant": name}) for name in variants)
     what = bench.item.label or "a picture"
     return story_html(Telling(f"Try a picture: {what}, “{result.caption[:200]}”", slides, (), ()), about=_ABOUT)
 
 
-def draw_audience(state: PageState) -> None:
-    """Draw the code and the tray, for an operator where the server takes pictures of an audience; else nothing."""
+def _draw_audience(state: PageState) -> None:
     if not (takes_audience() and may_operate()):
         return
     with st.popover("QR code", icon=":material/qr_code_2:", key="lab.audience.code"):
@@ -226,7 +224,7 @@ def _stage(state: PageState, bench: Workbench, result: LabResult, probes: Sequen
                 disabled=variants[name].pixels is None,
             )
             draw_hand_out(state, bench, result, probes, key="lab.present.hand_out")
-            draw_audience(state)
+            _draw_audience(state)
     state.publish()  # what a key turned to is drawn without the rest of the page
 
 

@@ -67,14 +67,13 @@ def bands_said(result: LabResult) -> str:
     return " ".join(filter(None, (told and f"Noise band: {told}.", not_told(result))))
 
 
-def unmeasured(result: LabResult) -> list[str]:
-    """Evaluators of which no run tells how far they move by themselves."""
+def _unmeasured(result: LabResult) -> list[str]:
     return [name for name in result.evaluators if name not in result.bands]
 
 
 def not_told(result: LabResult) -> str:
     """Say of which evaluators no run tells how far they move by themselves; empty where it is told of each."""
-    names = unmeasured(result)
+    names = _unmeasured(result)
     moves = "moves by itself" if len(names) == 1 else "move by themselves"
     return f"No run tells how far {listed(names)} {moves}." if names else ""
 
@@ -225,7 +224,7 @@ def _offer_noise(result: LabResult | None) -> None:
     """Say of which metrics no run tells how far they move by themselves, and lead to the audit that would."""
     if result is None or not (said := not_told(result)):
         return
-    names = unmeasured(result)
+    names = _unmeasured(result)
     ready = [name for name in names if name in ready_evaluators()]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(safe(said, limit=600), width="content")

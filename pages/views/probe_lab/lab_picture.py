@@ -35,8 +35,7 @@ _FIELDS = ("box", "mask")  # what of the link says where the object is
 _canvas = component("object", "canvas")
 
 
-def draw_object(state: PageState, bench: Workbench) -> None:
-    """Draw the picture with its object, to be drawn on."""
+def _draw_object(state: PageState, bench: Workbench) -> None:
     item, small = bench.item, thumbnail(bench.pixels, side=CANVAS_SIDE)
     what = item.label or "picture"
     drawn = {
@@ -69,8 +68,7 @@ def typed_box(state: PageState, item: Item) -> Box | None:
         return None
 
 
-def painted_mask(state: PageState, item: Item) -> Mask | None:
-    """The mask that was painted on this picture; None without one."""
+def _painted_mask(state: PageState, item: Item) -> Mask | None:
     held = lab_state.held_mask(state.get("mask")) if state.get("mask") else None
     if held is None or (held.height, held.width) == (item.height, item.width):
         return held
@@ -180,7 +178,7 @@ def choose_picture(state: PageState) -> Workbench | None:
         alt = item.label or "video, its frames side by side"
         st.image(thumbnail(bench.picture, side=SHOWN_SIDE), alt=alt, width="stretch")
     else:
-        draw_object(state, bench)
+        _draw_object(state, bench)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
         by = f" (of the caption, by {safe(item.label_by)})" if item.label_by else ""
         facts = [f"{safe(item.label)}{by}"] if item.label else []
@@ -316,7 +314,7 @@ def _pixels_of(corpus: str, item: str) -> np.ndarray:
 
 def _on_bench(state: PageState, item: Item, read: Callable[[], np.ndarray]) -> Workbench:
     """Put the item on its own bench; the same picture, label and box share one."""
-    box, painted = typed_box(state, item), painted_mask(state, item)
+    box, painted = typed_box(state, item), _painted_mask(state, item)
     corpus = state.get("corpus") if state.get("source") == "corpus" else item.corpus
     key = (corpus, item.id, item.label, item.category, box, painted)
     kept = lab_state.shared().benches.get(key)

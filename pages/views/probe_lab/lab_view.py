@@ -38,8 +38,7 @@ from pages.views.probe_lab.lab_state import lab_state, shared, stamps, warm
 from pages.views.probe_lab.lab_work import let_in
 
 
-def draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:
-    """Draw the buttons; each file is made when it is asked for, of a bench that may have forgotten its variants."""
+def _draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:
     variants = bench.variants(probes, result.caption)
     edited = [name for name, made in variants.items() if made.pixels is not None]
     stem = f"{result.corpus}-{result.item}"
@@ -262,7 +261,7 @@ def draw() -> None:
     with rows:
         table(result)
     with files:
-        draw_downloads(state, bench, result, probes)
+        _draw_downloads(state, bench, result, probes)
     state.publish()
     if bench.item.frames:
         for tab in (places, worst):

@@ -79,7 +79,7 @@ def _watch(find: Callable[[], list[Job]], polled: bool) -> None:
         st.rerun()
     tell_refused(_SAID)
     for job in found:
-        draw_card(job)
+        _draw_card(job)
 
 
 def _wake() -> None:
@@ -105,14 +105,14 @@ def _draw(polled: bool) -> None:
     st.header("Jobs", anchor=False)
     for job in found:
         if job.status in job_queue.ACTIVE:
-            draw_card(job)
+            _draw_card(job)
     ended = [job for job in found if job.status not in job_queue.ACTIVE]
     if not ended:
         return
     pages = -(-len(ended) // SHOWN)
     page = min(st.session_state.get("run.jobs.page") or 1, pages)
     for one in ended[(page - 1) * SHOWN : page * SHOWN]:
-        draw_card(one)
+        _draw_card(one)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         if pages > 1:
             st.pagination(pages, key="run.jobs.page")
@@ -127,8 +127,7 @@ def _draw(polled: bool) -> None:
         )
 
 
-def draw_card(job: Job) -> None:
-    """Draw one job with its buttons."""
+def _draw_card(job: Job) -> None:
     with st.container(border=True, key=f"run_job_{job.id}"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(f"**{safe(job.id)}**", width="content")

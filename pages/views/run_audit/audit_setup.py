@@ -150,8 +150,7 @@ _AXES = {
 }
 
 
-def choose_probes(state: PageState) -> list[str]:
-    """Draw the families by axis; return the names of the chosen probes in catalogue order."""
+def _choose_probes(state: PageState) -> list[str]:
     chosen = set(state.get("probes"))
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{counted(len(chosen), 'edit')}** of {len(probes.catalogue())}", width="content")
@@ -271,7 +270,7 @@ def choose_audit(state: PageState) -> Asked:
     before, st.session_state[_OF_SUBJECT] = st.session_state.get(_OF_SUBJECT, subject), subject
     if subject != before and state.get("probes") == usual_probes(before):
         _put(state, usual_probes(subject))
-    chosen = choose_probes(state)
+    chosen = _choose_probes(state)
     own_probes = split(st.session_state.get(PROBE_FILES))
     asked = _asked(state, folder, evaluators, [*short_patterns(chosen), *own_probes])
     if wrong:

@@ -28,8 +28,7 @@ from pages.views.run_audit.audit_setup import CLUSTER, Asked, choose_audit, run_
 _UNTOLD = "A corpus or edit of your own is run by the audit alone, never by this server, so its cost is not told here."
 
 
-def draw_cost(state: PageState, asked: Asked) -> None:
-    """Draw the cost in a row, the button that starts the audit, what it could show, and the rest folded."""
+def _draw_cost(state: PageState, asked: Asked) -> None:
     st.header("What it costs", anchor=False)
     request, told, problem = asked.request, None, asked.missing
     if request is not None and asked.corpus is not None:
@@ -268,7 +267,7 @@ def draw() -> None:
         st.session_state[_FIRST] = running() or st.session_state.get(_FIRST, False)
         if st.session_state[_FIRST]:  # what goes on stands first, and stays there when it ends
             draw_jobs()
-            draw_cost(state, asked)
+            _draw_cost(state, asked)
         else:
-            draw_cost(state, asked)
+            _draw_cost(state, asked)
             draw_jobs()

@@ -25,14 +25,13 @@ from pages.views.systems import new_board
 from pages.views.systems.kept_board import HEADS, INTERVAL, draw_behind, draw_top, ranks_said
 
 
-def draw_details(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator: str) -> None:
-    """Draw the numbers behind both figures and every check, folded. ``tables``: by name, made when opened."""
+def _draw_details(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator: str) -> None:
     draw_folded(
         "Every captioner's numbers", lambda: _draw_ranks(made, tables("standings"), evaluator), key="systems.standing"
     )
     draw_folded(
         "Which differences are sure?",
-        lambda: draw_differences(tables("differences"), evaluator),
+        lambda: _draw_differences(tables("differences"), evaluator),
         key="systems.pairwise",
     )
     draw_folded(
@@ -45,13 +44,13 @@ CHECK = "systems.check"  # session key of the check that is shown
 
 def _draw_checks(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator: str) -> None:
     checks: dict[str, Callable[[], None]] = {
-        "Edit by edit": lambda: draw_edits(tables("swaps"), tables("edits"), tables("places"), evaluator),
-        "Equal length": lambda: draw_length(tables("equal-length"), evaluator),
-        "Other metrics": lambda: draw_agreement(tables("agreement")),
-        "Caption health": lambda: draw_health(tables("health")),
-        "Best of several": lambda: draw_picks(tables("picks"), tables("picked-systems")),
-        "Other scales": lambda: draw_scales(tables("scales"), tables("scale-bins"), evaluator),
-        "References": lambda: draw_beside(tables("references")),
+        "Edit by edit": lambda: _draw_edits(tables("swaps"), tables("edits"), tables("places"), evaluator),
+        "Equal length": lambda: _draw_length(tables("equal-length"), evaluator),
+        "Other metrics": lambda: _draw_agreement(tables("agreement")),
+        "Caption health": lambda: _draw_health(tables("health")),
+        "Best of several": lambda: _draw_picks(tables("picks"), tables("picked-systems")),
+        "Other scales": lambda: _draw_scales(tables("scales"), tables("scale-bins"), evaluator),
+        "References": lambda: _draw_beside(tables("references")),
         SOURCE: partial(_draw_origin, made),
     }
     if made.beside.empty:
@@ -134,8 +133,7 @@ _LEADS = {
 }
 
 
-def draw_beside(every: pd.DataFrame) -> None:
-    """Draw what references say of the systems."""
+def _draw_beside(every: pd.DataFrame) -> None:
     wide = every.pivot_table(index="system", columns="metric", values="value", sort=False).reset_index()
     alt = "Metrics of references of every system"
     draw_table(wide, alt=alt, column_config=HEADS | {name: NUMBER(name, format="%.4f") for name in METRICS})
@@ -153,8 +151,7 @@ def draw_beside(every: pd.DataFrame) -> None:
     data_buttons(every, "systems-references", key="systems.references")
 
 
-def draw_differences(every: pd.DataFrame, evaluator: str) -> None:
-    """Draw every pair."""
+def _draw_differences(every: pd.DataFrame, evaluator: str) -> None:
     rows = every[every["evaluator"] == evaluator]
     if rows.empty:
         st.caption("One system has nobody to differ from.")
@@ -185,8 +182,7 @@ def draw_differences(every: pd.DataFrame, evaluator: str) -> None:
     data_buttons(every, "systems-differences", key="systems.differences")
 
 
-def draw_edits(swaps: pd.DataFrame, edits: pd.DataFrame, places: pd.DataFrame, evaluator: str) -> None:
-    """Draw every number of what a harmless edit does to two neighbours, and to the ranks."""
+def _draw_edits(swaps: pd.DataFrame, edits: pd.DataFrame, places: pd.DataFrame, evaluator: str) -> None:
     rows = swaps[swaps["evaluator"] == evaluator]
     if rows.empty:
         st.caption("No edit was scored, or one system has no neighbour: choose harmless edits for a new leaderboard.")
@@ -222,8 +218,7 @@ def _percent(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(probability=100 * rows["probability"], chance=100 * rows["chance"])
 
 
-def draw_length(every: pd.DataFrame, evaluator: str) -> None:
-    """Draw the standings at equal length."""
+def _draw_length(every: pd.DataFrame, evaluator: str) -> None:
     rows = every[every["evaluator"] == evaluator]
     first = rows.iloc[0]
     if pd.isna(first["slope"]):
@@ -252,8 +247,7 @@ def draw_length(every: pd.DataFrame, evaluator: str) -> None:
     data_buttons(every, "systems-equal-length", key="systems.length")
 
 
-def draw_agreement(rows: pd.DataFrame) -> None:
-    """Draw how alike the evaluators rank the systems."""
+def _draw_agreement(rows: pd.DataFrame) -> None:
     if rows.empty:
         st.caption("One metric has nobody to agree with; score the leaderboard by several.")
         return
@@ -278,8 +272,7 @@ def draw_agreement(rows: pd.DataFrame) -> None:
     data_buttons(rows, "systems-agreement", key="systems.agreement")
 
 
-def draw_health(table: pd.DataFrame) -> None:
-    """Draw a row a system, a column a measure, and below every number with its interval."""
+def _draw_health(table: pd.DataFrame) -> None:
     st.caption(
         "What captioners that were trained on a metric's score learn to do: say words again, end in words about "
         "nothing or break off, grow longer, name what is not there."
@@ -305,8 +298,7 @@ def draw_health(table: pd.DataFrame) -> None:
     data_buttons(table, "systems-health", key="systems.health")
 
 
-def draw_picks(picks: pd.DataFrame, shares: pd.DataFrame) -> None:
-    """Draw which caption each evaluator picks."""
+def _draw_picks(picks: pd.DataFrame, shares: pd.DataFrame) -> None:
     chosen = picks[picks["n_images"] > 0]
     if chosen.empty:
         st.caption("No picture has two captions with a score to pick from.")
@@ -333,8 +325,7 @@ def draw_picks(picks: pd.DataFrame, shares: pd.DataFrame) -> None:
     data_buttons(picks, "systems-picks", key="systems.picks")
 
 
-def draw_scales(every: pd.DataFrame, bins: pd.DataFrame, evaluator: str) -> None:
-    """Draw the scores at every scale."""
+def _draw_scales(every: pd.DataFrame, bins: pd.DataFrame, evaluator: str) -> None:
     rows, drawn = every[every["evaluator"] == evaluator], bins[bins["evaluator"] == evaluator]
     if rows.empty:
         st.caption("This score is no scaled cosine, so it has one scale.")
@@ -436,4 +427,4 @@ def _board(state: PageState) -> None:
     tables = partial(new_board.computed, known, systems)
     draw_top(made, tables, evaluator)
     new_board.draw_sentences(() if new_board.is_example(name) else made.remarks)
-    draw_details(made, tables, evaluator)
+    _draw_details(made, tables, evaluator)

@@ -122,16 +122,6 @@ def _compared(files: open_runs.Signature, a: Side, b: Side, by: str, measure: st
     return two_sides.compare(one, other, by=by, measure=measure, margin=margin)  # type: ignore[arg-type]
 
 
-def _choose_sides(state: PageState, files: open_runs.Signature, scope: Narrowed) -> bool:
-    found = []
-    cells = st.grid(2, min_column_width=300, gap="medium")
-    for side in SIDES:
-        with cells.container(border=True, height="stretch"):
-            st.markdown(f"**Side {side.upper()}**")
-            found.append(_side(state, files, scope, side))
-    return all(found)
-
-
 def _side(state: PageState, files: open_runs.Signature, scope: Narrowed, side: str) -> bool:
     try:
         own = side_scope(state, files, scope, side)
@@ -387,9 +377,12 @@ def draw() -> None:
             draw_no_run()
             return
         scope = choose_scope(state, files).only()
-        answer = st.container()
-        possible = _choose_sides(state, files, scope)
-        if possible:
+        answer, cells, found = st.container(), st.grid(2, min_column_width=300, gap="medium"), []
+        for side in SIDES:
+            with cells.container(border=True, height="stretch"):
+                st.markdown(f"**Side {side.upper()}**")
+                found.append(_side(state, files, scope, side))
+        if all(found):
             a, b = (side_of(state, files, scope, side) for side in SIDES)
             _compare(state, files, a, b, answer)
             if a.scope.run == b.scope.run:

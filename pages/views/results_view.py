@@ -26,7 +26,15 @@ from pages.views.common.links import FAILURES, RESULTS, draw_no_run, link_to
 from pages.views.common.open_runs import Signature, facet_counts, held_values, present, scores, store, stored_values
 from pages.views.common.page_head import chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
-from pages.views.common.slice_filters import choose_slice, describe, offer_relaxing, own_link, slice_fields, slice_link
+from pages.views.common.slice_filters import (
+    Seen,
+    choose_slice,
+    describe,
+    offer_relaxing,
+    own_link,
+    slice_fields,
+    slice_link,
+)
 from pages.views.common.text import safe, thousands
 from pages.views.common.url_state import Field, PageState, carried, checked, joined, one_of, switch_field, text, within
 
@@ -193,15 +201,8 @@ def margin_field() -> Field:
     return Field("margin", MARGIN, checked(within(0.1, LARGEST_MARGIN), MARGIN, must), "{:g}".format)
 
 
-def _draw_questions(
-    state: PageState,
-    files: Signature,
-    scope: Narrowed,
-    chosen: Slice,
-    asked: tuple[Question, ...],
-    *,
-    row: DeltaGenerator,
-) -> None:
+def _draw_questions(seen: Seen, asked: tuple[Question, ...], *, row: DeltaGenerator) -> None:
+    state, files, scope, chosen = seen
     table = scores(files, scope)
     missing = {each.id: each.needs(table) for each in asked}
     there = tuple(each for each in asked if not missing[each.id])
@@ -227,24 +228,18 @@ def _draw_questions(
         if frame.empty:
             empty[question] = own
             continue
-        _draw(state, files, scope, own, question, frame, options, several=len(table.corpora) > 1)
+        _draw(seen._replace(chosen=own), question, frame, options, several=len(table.corpora) > 1)
     if empty or not there:
-        _draw_ways_out(state, files, scope, chosen, empty, options)
+        _draw_ways_out(seen, empty, options)
 
 
 _EDITS = {Axis.SPATIAL: ("space", "picture"), Axis.SOCIETAL: ("words", "word"), Axis.SURFACE: ("surface", "surface")}
 """Edits -> the section that is of them, and what they are called on a button."""
 
 
-def _draw_ways_out(
-    state: PageState,
-    files: Signature,
-    scope: Narrowed,
-    chosen: Slice,
-    empty: Mapping[Question, Slice],
-    options: Options,
-) -> None:
+def _draw_ways_out(seen: Seen, empty: Mapping[Question, Slice], options: Options) -> None:
     """Offer what fills a part whose questions are ``empty``: to take filters back, and other edits of the run."""
+    state, files, scope, chosen = seen
 
     def fills(left: Slice) -> bool:
         return any(
@@ -256,18 +251,13 @@ def _draw_ways_out(
 
     if empty:
         shown_answers.nothing([each.title for each in empty])
-        offer_relaxing(state, files, scope, chosen, fills=fills)
+        offer_relaxing(*seen, fills=fills)
     counts = facet_counts(files, scope, chosen)["axes"]
-    row = st.container(horizontal=True, gap="small")
-    for axis, (section, called) in _EDITS.items():
-        if section != state.get("question") and (n := counts.get(axis.value, 0)):
-            row.button(
-                f"Show {called} edits ({thousands(n)})",
-                key=f"results.show.{section}",
-                icon=":material/visibility:",
-                on_click=_show,
-                args=(state, section),
-            )
+    with st.container(horizontal=True, gap="small"):
+        for axis, (section, called) in _EDITS.items():
+            if section != state.get("question") and (n := counts.get(axis.value, 0)):
+                label = f"Show {called} edits ({thousands(n)})"
+                button(label, "visibility", f"results.show.{section}", _show, state, section)
 
 
 def _show(state: PageState, section: str) -> None:
@@ -281,17 +271,8 @@ def _asked(question: Question, options: Options) -> Options:
     return replace(usual, **{name: getattr(options, name) for name in question.asks if name != "measure"})
 
 
-def _draw(
-    state: PageState,
-    files: Signature,
-    scope: Narrowed,
-    chosen: Slice,
-    question: Question,
-    frame: pd.DataFrame,
-    options: Options,
-    *,
-    several: bool,
-) -> None:
+def _draw(seen: Seen, question: Question, frame: pd.DataFrame, options: Options, *, several: bool) -> None:
+    state, files, scope, chosen = seen
     chosen_measure = state.get("measure") if "measure" in question.asks else SIZE
     measure = "percent" if chosen_measure == SIZE else chosen_measure
     read = shown_answers.applied(files, scope, chosen, question, _asked(question, options))
@@ -418,5 +399,5 @@ def draw() -> None:
         with beside:
             asked, menu = choose_part(state, shown_answers.questions(files, scope), section)
             link_to(FAILURES, "See the pictures", icon=":material/photo_library:", query_params=carried(), primary=True)
-        _draw_questions(state, files, scope, chosen, asked, row=menu)
+        _draw_questions(Seen(state, files, scope, chosen), asked, row=menu)
         draw_pins(state, scope, chosen, asked, stored_values(files)["families"])

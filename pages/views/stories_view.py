@@ -78,9 +78,7 @@ def _draw_slides(story: Story, told: Telling) -> None:
             for slide in told.out:
                 with st.container(horizontal=True, vertical_alignment="center"):
                     st.markdown(safe(slide.title), width="stretch")
-                    st.button(
-                        "Bring back", key=f"stories.back.{slide.id}", on_click=_try, args=(story.bring_back, slide.id)
-                    )
+                    button("Bring back", "", f"stories.back.{slide.id}", _try, story.bring_back, slide.id)
 
 
 def _draw_content(slide: Slide, *, key: str) -> None:

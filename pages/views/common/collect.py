@@ -98,13 +98,6 @@ def origin() -> Origin | None:
     return found
 
 
-def told_of() -> Callable[[], str]:
-    """What says of what the figures of this page are, with their signature; nothing where the page does not say. A file
-    is made after its page was drawn, without a session: so this is asked for while it is drawn."""
-    own = origin()
-    return lambda: "" if own is None else f"{own.of}. {own.signature()}".strip()
-
-
 def collect_button(make: Callable[[], Slide], *, key: str) -> None:
     """Draw the button, and the box that it opens."""
     if not may_operate():
@@ -208,12 +201,15 @@ def figure_buttons(
     figure: Figure, table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *, title: str, key: str
 ) -> None:
     """Draw what can be done with a figure: *Collect*, and a menu with it as HTML, PNG, SVG and PDF and its data."""
-    figure = with_titles(figure)
+    figure, own = with_titles(figure), origin()  # asked while it is drawn: a file is made later, without a session
+
+    def told() -> str:
+        return "" if own is None else f"{own.of}. {own.signature()}".strip()
+
     with st.container(horizontal=True, width="content", gap="small"):
-        if (own := origin()) is not None:
+        if own is not None:
             collect_button(lambda: figure_slide(figure, title, own), key=f"figure.{stem}")
         with st.popover("Download", icon=":material/download:", type="tertiary"):
-            told = told_of()
             st.caption("The figure")
             with st.container(horizontal=True, gap="small"):
                 file_button("HTML", lambda: page(figure, title=title, foot=told()), f"{stem}.html", key=f"{key}.html")

@@ -21,7 +21,7 @@ from core.probes.titles import family_title, title
 from core.stories.story import LOG, Story, stories
 from pages.views.common import open_runs
 from pages.views.common.access import AUDIT, START, may_operate, visible
-from pages.views.common.layers import find, finding
+from pages.views.common.layers import button, find, finding
 from pages.views.common.text import component, counted, glossary, safe
 from pages.views.common.url_state import LOOK, carried, joined
 
@@ -234,15 +234,9 @@ def tell_troubles() -> None:
 
 def draw_find() -> None:
     """Draw the button that opens the box, in the rail."""
-    st.sidebar.button(
-        "Find",
-        icon=":material/search:",
-        shortcut="ctrl+k",
-        key="find",
-        type="tertiary",
-        on_click=partial(find, now=True),
-        help="A page, a finding, an evaluator, an item or a word",
-    )
+    hint = "A page, a finding, an evaluator, an item or a word"
+    with st.sidebar:
+        button("Find", "search", "find", partial(find, now=True), shortcut="ctrl+k", type="tertiary", help=hint)
     if finding():
         _box()
 

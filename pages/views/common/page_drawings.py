@@ -47,20 +47,13 @@ def draw_figure(
     marks = frozenset(map(str, figure.frame["opens"])) if answers else frozenset()
     found = panels(figure)
     above = st.container() if figure.kind == "map" else None  # the foot of a map may lie below the screen
+    drawn: dict[str, Any] = {"width": "stretch", "config": CONFIG, "alt": alt, "key": key}
+    if answers:
+        drawn["on_select"] = "rerun" if picked is None else partial(_pick, key, marks, picked)
+        drawn["selection_mode"] = "points"
     with st.container(key=_room(figure, found, key)):
-        if not answers:
-            st.plotly_chart(plot(figure, dark=_dark(), found=found), width="stretch", config=CONFIG, alt=alt, key=key)
-            return
-        chosen = st.plotly_chart(
-            plot(figure, clicks=True, dark=_dark(), found=found),
-            width="stretch",
-            config=CONFIG,
-            alt=alt,
-            key=key,
-            on_select="rerun" if picked is None else partial(_pick, key, marks, picked),
-            selection_mode="points",
-        )
-    if clicked and (opened := _opened(chosen, marks)):
+        chosen = st.plotly_chart(plot(figure, clicks=answers, dark=_dark(), found=found), **drawn)
+    if answers and clicked and (opened := _opened(chosen, marks)):
         with above or nullcontext():
             clicked(opened)
 

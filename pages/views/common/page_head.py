@@ -183,8 +183,8 @@ def draw_entry(name: str) -> None:
     has run once in a server, Streamlit takes a folder named ``pages`` for its older kind of multipage app and runs the
     file that the address names without ``app.py``: without door, theme and navigation. How far other sessions are says
     nothing of this one, so the page asks for the mark of this very run."""
-    for once in (_one_thread_each, _collect_what_is_new, _plain_texts, only_described, only_allowed_folders):
-        once()
+    for prepare in (_prepare, only_described, only_allowed_folders):
+        prepare()
     context = get_script_run_ctx()
     if not _ADMITTED.get():
         if context is None or Path(context.main_script_path).resolve() != ROOT / "app.py":
@@ -207,23 +207,13 @@ def draw_entry(name: str) -> None:
 
 
 @st.cache_resource(show_spinner=False)
-def _one_thread_each() -> bool:
-    """Keep NumPy's matrix library to one thread: waking the others costs more than a page's products take."""
+def _prepare() -> bool:
+    """What a server does once, before its first page."""
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
+    # one thread for NumPy's matrix library: waking the others costs more than a page's products take
     ThreadpoolController().select(internal_api="openblas").limit(limits=1)
-    return True
-
-
-@st.cache_resource(show_spinner=False)
-def _collect_what_is_new() -> bool:
-    """Leave what pages are made of out of every collection: looking through it stops a page for as long as it takes."""
-    leave_out_of_collections()
-    return True
-
-
-@st.cache_resource(show_spinner=False)
-def _plain_texts() -> bool:
-    """Keep columns of text as Python's strings: a page's tables are small, and each look into Arrow's costs more."""
+    leave_out_of_collections()  # looking through what pages are made of stops a page for as long as it takes
+    # columns of text as Python's strings: a page's tables are small, and each look into Arrow's costs more
     pd.set_option("mode.string_storage", "python")
     return True

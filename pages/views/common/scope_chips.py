@@ -1,6 +1,6 @@
 """The scope that all pages share: runs, corpus, subject, language and evaluators, in the link and on every page."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -48,7 +48,10 @@ def choose_scope(
     what the scope comes to. A page's numbers are of the corpus in view: ``choose_scope(…).only()``. Raises InvalidInput
     if the runs have no score."""
     first = usual or Scope()
-    scope, undone = _possible(files, _chosen(state), first)
+    runs, evaluators = (tuple(state.get(name)) for name in _MANY)
+    corpus, subject, language = (state.get(name) for name in ("corpus", "subject", "language"))
+    wanted = Scope(runs=runs, corpus=corpus, subject=subject, language=language, evaluators=evaluators)
+    scope, undone = _possible(files, wanted, first)
     _keep(state, scope)
     found = narrowed(files, scope)
     offered = _offers(files, scope)
@@ -146,14 +149,18 @@ def _offers(files: Signature, scope: Scope) -> tuple[_Offer, ...]:
     shown = {"corpus": found.corpus, "subject": CAPTIONS[found.subject], "language": found.language}
     runs_said = found.run if len(scope.runs) < 2 else counted(len(scope.runs), "run")
     about = {str(run): f"corpus {corpus}" for run, corpus in runs.items() if run != corpus}
+    others = {name: sorted({*map(str, here[name][name].unique())} - {usual[name]}) for name in shown}
     singles = tuple(
-        _Offer(name, _first(usual[name], here[name][name].unique()), getattr(scope, name) is not None, shown[name], {})
-        for name in shown
+        _Offer(name, (usual[name], *others[name]), getattr(scope, name) is not None, shown[name], {}) for name in shown
+    )
+    chosen = scope.evaluators
+    said = (
+        f"{len(chosen)} of {len(evaluators)}" if len(chosen) > 1 else chosen[0] if chosen else f"all {len(evaluators)}"
     )
     return (
         _Offer("run", tuple(sorted(runs.index)), bool(scope.runs), runs_said, about),
         *singles,
-        _Offer("evaluators", evaluators, bool(scope.evaluators), _evaluators_said(scope, evaluators), {}),
+        _Offer("evaluators", evaluators, bool(chosen), said, {}),
     )
 
 
@@ -177,22 +184,6 @@ def _draw(state: PageState, offer: _Offer) -> None:
         state.choose(
             place, name, _TITLES[name], offer.options, help=_HELP[name], format_func=lambda it: words.get(it, it)
         )
-
-
-def _evaluators_said(scope: Scope, there: Sequence[str]) -> str:
-    if not scope.evaluators:
-        return f"all {len(there)}"
-    return scope.evaluators[0] if len(scope.evaluators) == 1 else f"{len(scope.evaluators)} of {len(there)}"
-
-
-def _chosen(state: PageState) -> Scope:
-    return Scope(
-        runs=tuple(state.get("run")),
-        corpus=state.get("corpus"),
-        subject=state.get("subject"),
-        language=state.get("language"),
-        evaluators=tuple(state.get("evaluators")),
-    )
 
 
 def _keep(state: PageState, scope: Scope) -> None:
@@ -231,7 +222,3 @@ def _of_the_run(files: Signature, scope: Scope) -> Scope:
         many = ", ".join(scope.evaluators)
         raise InvalidInput(f"run {found.run} has no score of {many}; evaluators there: {', '.join(sorted(there))}")
     return replace(scope, evaluators=kept)
-
-
-def _first(usual: str, names: Iterable[str]) -> tuple[str, ...]:
-    return (usual, *sorted(set(map(str, names)) - {usual}))

@@ -7,6 +7,7 @@ are its. A column of the items' owners, such as ``site``, is a filter where its 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -17,6 +18,7 @@ from core.corpora.folder_tables import MOST_VALUES
 from core.corpora.schema import OWN
 from core.errors import InvalidInput
 from core.probes.titles import family_title, title
+from pages.views.common.layers import button
 from pages.views.common.open_runs import Signature, facet_counts, known_values, own_values, scores, store, stored_values
 from pages.views.common.page_head import Chips, filter_panel
 from pages.views.common.text import as_percent, counted, listed, safe, thousands
@@ -41,16 +43,26 @@ ALL = tuple(LABELS)  # choices in the order in which they are drawn
 
 def slice_fields(files: Signature) -> tuple[Field, ...]:
     """Fields of a page's state that hold a slice; a fresh page shows everything."""
+    must = "The share inside the crop must be two percentages such as 20-80"
     return (
         *(Field(name, [], _known(files, name), joined) for name in ALL),
         Field("sign", None, one_of(lambda: tuple(SIGNS), None, what="sign")),
-        Field("inside", (0, 100), _read_range, lambda value: f"{value[0]}-{value[1]}"),
+        Field("inside", (0, 100), checked(_range, (0, 100), must), lambda value: f"{value[0]}-{value[1]}"),
         switch_field("controls"),
         Field("accepted", 0, percentage_of("accepted")),
         switch_field("whole"),
         switch_field("untied"),
         *own_fields(files),
     )
+
+
+class Seen(NamedTuple):
+    """What a page looks at."""
+
+    state: PageState
+    files: Signature
+    scope: Narrowed
+    chosen: Slice
 
 
 def percentage_of(what: str) -> Read:
@@ -106,26 +118,17 @@ def offer_relaxing(
     ``a_``."""
     counts = relaxations(store(files), scope, chosen)
     also = also or {}
-    row = st.container(horizontal=True, gap="small")
-    for name, count in counts.items():
-        words = describe(replace(Slice(), **{name: getattr(chosen, name)}))
-        if name != "evaluators" and count and fills(chosen.without(name)):
-            row.button(
-                f"Without {safe(words, limit=60)} · {counted(count, 'shift')}",
-                key=f"{state.page}.relax.{side}{name}",
-                on_click=state.take_back,
-                args=_fields([name], chosen, side),
-            )
-    for name, words in also.items():
-        row.button(words, key=f"{state.page}.relax.{name}", on_click=state.take_back, args=(name,))
-    if set(counts) - {"evaluators"} or also:
-        row.button(
-            "Clear filters",
-            icon=":material/filter_alt_off:",
-            key=f"{state.page}.relax.{side}all",
-            on_click=state.take_back,
-            args=(*_fields(counts, chosen, side), *also),
-        )
+    key, act = f"{state.page}.relax.", state.take_back
+    with st.container(horizontal=True, gap="small"):
+        for name, count in counts.items():
+            words = describe(replace(Slice(), **{name: getattr(chosen, name)}))
+            if name != "evaluators" and count and fills(chosen.without(name)):
+                label = f"Without {safe(words, limit=60)} · {counted(count, 'shift')}"
+                button(label, "", f"{key}{side}{name}", act, *_fields([name], chosen, side))
+        for name, words in also.items():
+            button(words, "", f"{key}{name}", act, name)
+        if set(counts) - {"evaluators"} or also:
+            button("Clear filters", "filter_alt_off", f"{key}{side}all", act, *_fields(counts, chosen, side), *also)
 
 
 def _fields(names: Iterable[str], chosen: Slice, side: str) -> tuple[str, ...]:
@@ -245,14 +248,11 @@ def _order(name: str, value: str) -> tuple[int, str]:
     return (int(lead) if lead and name == "coverage_bins" else 0, value)
 
 
-def _read_range(raw: str) -> tuple[tuple[int, int], str]:
-    try:
-        low, high = (int(part) for part in raw.split("-"))
-        if not 0 <= low <= high <= 100:
-            raise InvalidInput("out of order")
-    except ValueError:
-        return (0, 100), f"The share inside the crop must be two percentages such as 20-80, got {raw[:40]!r}."
-    return (low, high), ""
+def _range(raw: str) -> tuple[int, int]:
+    low, high = (int(part) for part in raw.split("-"))
+    if not 0 <= low <= high <= 100:
+        raise InvalidInput("out of order")
+    return low, high
 
 
 Told = tuple[tuple[str, str], ...]  # (key, value) as :class:`core.analysis.slices.Slice` has them

@@ -308,13 +308,7 @@ def count_field(name: str, default: int, most: int, *, of: str) -> Field:
 
 def switch_field(name: str) -> Field:
     """A field that is yes or no in the link; usually no."""
-
-    def read(raw: str) -> tuple[bool, str]:
-        if raw in ("yes", "no"):
-            return raw == "yes", ""
-        return False, f"A switch must be yes or no, got {raw[:40]!r}."
-
-    return Field(name, False, read, lambda value: "yes" if value else "no")
+    return pick_field(name, False, (True, False), lambda on: "yes" if on else "no", "A switch must be yes or no")
 
 
 def joined(names: Sequence[str]) -> str:

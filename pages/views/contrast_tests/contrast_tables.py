@@ -98,11 +98,8 @@ def answered(files: Signature, scope: Narrowed, chosen: Slice, options: Options,
         family=options.family if "family" in question.asks else usual.family,
     )
     found = shown_answers.answer(files, scope, chosen, question.id, own)
-    if question.id in BESIDE:
-        return shown_answers.beside_people(files, scope, chosen, own, found, of="rates")
-    return (
-        shown_answers.beside_people(files, scope, chosen, own, found, of="means") if question.id == MEANS[0] else found
-    )
+    of = "rates" if question.id in BESIDE else "means" if question.id == MEANS[0] else ""
+    return shown_answers.beside_people(files, scope, chosen, own, found, of=of) if of else found
 
 
 def draw_figure(

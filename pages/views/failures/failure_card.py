@@ -1,6 +1,6 @@
 """One pair on Findings, Pictures: its card, its record in a dialog that a link can open, its slide of a story."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from core.probes.titles import title
 from core.report.document import signature_of
 from core.report.pair_slides import pair_slide, shown, times_null
 from core.stories.story import Held, Picture, Slide
-from pages.views.common.collect import collect_button, file_button
+from pages.views.common.collect import file_button
 from pages.views.common.layers import finding
 from pages.views.common.links import LAB, lab_link, link_to, read_record, record_text
 from pages.views.common.open_runs import Signature, corpus_name_of, scores, store
@@ -180,42 +180,6 @@ def draw_scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: s
 
 def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def actions(
-    files: Signature,
-    pair: pd.Series,
-    rows: pd.DataFrame,
-    *,
-    key: str,
-    open_record: Callable[[], None],
-    show_item: Callable[[], None],
-    slide: Callable[[], Slide],
-    tag: Callable[[], None],
-    like: Callable[[], None],
-) -> None:
-    """Draw what can be done with the pair: what leads on, and the rest behind a label."""
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"failure_ways_{key}"):
-        to_lab(pair, rows, files)
-        collect_button(slide, key=f"failure.{key}")
-        with st.popover("More", icon=":material/more_horiz:", type="tertiary"):
-            told = "Every column that the store has of this pair"
-            _more("Full record", "receipt_long", f"open.{key}", open_record, told)
-            tag()
-            near = "Items whose pictures a metric of the run embeds closest to it"
-            _more("More like this", "image_search", f"like.{key}", like, near)
-            if pair["more"]:
-                edits = f"+{counted(int(pair['more']), 'more edit')}"
-                _more(edits, "filter_none", f"more.{key}", show_item, "Every edit of this item")
-
-
-def _more(label: str, icon: str, key: str, act: Callable[[], None], told: str) -> None:
-    st.button(label, icon=f":material/{icon}:", type="tertiary", key=f"failures.{key}", on_click=act, help=told)
-
-
-def opener(state: PageState, pair: pd.Series) -> Callable[[], None]:
-    """What opens the full record of a pair; a callback."""
-    return lambda: state.put("record", record_text(pair))
 
 
 def to_lab(pair: pd.Series, rows: pd.DataFrame, files: Signature) -> None:

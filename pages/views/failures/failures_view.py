@@ -1,6 +1,8 @@
 """Failures: the pairs that change the most, each beside its original and under every evaluator."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,42 +11,35 @@ import streamlit as st
 from core.analysis.facts import MAY_BE_TRUE, WHY
 from core.analysis.failures import EXPORT_ROWS, export, verdicts
 from core.analysis.ranking import Ranking
-from core.analysis.scope import Narrowed
-from core.analysis.slices import Slice
 from core.charts.canvas import Cell, Score, contact_sheet, side_by_side
 from core.charts.spec import signed
 from core.corpora.images import encode_png
 from core.errors import InvariscopeError
 from core.probes.titles import title
 from core.statistics.changes import SURE
-from core.store.store import Store
 from core.stories.story import Held
-from pages.views.common.collect import data_buttons, file_button
+from pages.views.common.collect import collect_button, data_buttons, file_button
 from pages.views.common.layers import button
-from pages.views.common.links import draw_no_run
-from pages.views.common.open_runs import Signature, any_judged, present, store, unsure_words
+from pages.views.common.links import draw_no_run, record_text
+from pages.views.common.open_runs import any_judged, present, store, unsure_words
 from pages.views.common.page_head import chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
-from pages.views.common.slice_filters import choose_slice, offer_relaxing
+from pages.views.common.slice_filters import Seen, choose_slice, offer_relaxing
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.failures import failure_card, failures_state
-from pages.views.failures.failure_card import actions, opener
 from pages.views.failures.failure_pictures import Made, as_pixels, finished, pictures
 from pages.views.failures.failures_state import named
 
 
-def _draw_downloads(
-    state: PageState,
-    files: Signature,
-    scope: Narrowed,
-    chosen: Slice,
-    found: Ranking,
-    rows: pd.DataFrame,
-    held: Held,
-    *,
-    named: failures_state.Named,
-) -> None:
+class _Gallery(NamedTuple):
+    seen: Seen
+    held: Held  # tags and notes
+    named: failures_state.Named  # the only (item, probe) to look at; None: every one
+
+
+def _draw_downloads(gallery: _Gallery, found: Ranking, rows: pd.DataFrame) -> None:
+    (state, files, scope, chosen), held, named = gallery
     order, floor, marks = state.get("sort"), state.get("floor") / 100, state.get("marks")
     with st.popover("Download", icon=":material/download:", type="tertiary"):
         taken = min(found.n_shifts, EXPORT_ROWS)
@@ -88,12 +83,11 @@ def _cell(rows: pd.DataFrame, made: Made) -> Cell:
     return Cell(shown, f"{title(str(first['probe']))} · {first['item']}", str(first["caption"]), scores)
 
 
-def _draw_tiles(
-    state: PageState, opened: Store, scope: Narrowed, pairs: pd.DataFrame, rows: pd.DataFrame, held: Held
-) -> None:
+def _draw_tiles(gallery: _Gallery, pairs: pd.DataFrame, rows: pd.DataFrame) -> None:
+    (state, files, scope, _), held, _ = gallery
     parts = failures_state.by_pair(pairs, rows)
     rooms = []
-    with pictures(opened, pairs, marks=state.get("marks")) as begun:
+    with pictures(store(files), pairs, marks=state.get("marks")) as begun:
         cells = st.grid(6, min_column_width=150, gap="small")
         for place, ((_, pair), own) in enumerate(zip(pairs.iterrows(), parts, strict=True)):
             with cells.container(gap="xxsmall", key=f"failure_tile_{place}"):
@@ -101,7 +95,7 @@ def _draw_tiles(
                 rooms[-1].caption("…")
                 said, hint = failure_card.headline(pair, own, state.get("sort")), "Opens the full record"
                 looks = {"type": "tertiary", "help": hint, "width": "stretch"}
-                button(said, "", f"failures.tile.{place}", opener(state, pair), **looks)
+                button(said, "", f"failures.tile.{place}", state.put, "record", record_text(pair), **looks)
                 row = own.iloc[0]
                 what = row["label"] if pd.notna(row["label"]) else pair["item"]
                 st.caption(f"{safe(title(str(pair['probe'])), limit=50)} · {safe(str(what), limit=40)}")
@@ -171,23 +165,15 @@ def _draw_controls(state: PageState, held: Held) -> None:
                 st.toggle("Every edit", key=state.key("every"), help=hint)
 
 
-def _draw_gallery(
-    state: PageState,
-    files: Signature,
-    scope: Narrowed,
-    chosen: Slice,
-    found: Ranking,
-    held: Held,
-    *,
-    named: failures_state.Named,
-) -> None:
+def _draw_gallery(gallery: _Gallery, found: Ranking) -> None:
+    (state, files, scope, _), _, named = gallery
     a_page = failures_state.A_PAGE[state.get("layout")]
     pages = -(-(found.n_items if failures_state.of_items(state) else found.n_pairs) // a_page)
     _draw_one_item(state)
     if state.get("page") > pages:
         st.caption(f"There is no page {state.get('page')}; this is the last one.")
         state.put("page", pages)
-        found = failures_state.page_in_view(state, files, scope, chosen, pages, named=named)
+        found = failures_state.page_in_view(*gallery.seen, pages, named=named)
     page = state.get("page")
     pairs, rows = found.pairs, failures_state.shifts_of(files, scope, found.pairs)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -195,7 +181,7 @@ def _draw_gallery(
         with st.container(horizontal=True, width="content", gap="small"):
             _turn(state, "Previous", "P", page - 1, disabled=page <= 1)
             _turn(state, "Next", "N", page + 1, disabled=page >= pages)
-            _draw_downloads(state, files, scope, chosen, found, rows, held, named=named)
+            _draw_downloads(gallery, found, rows)
             with st.popover("How to read a card", icon=":material/help:", type="tertiary"):
                 st.markdown(_CARD_HELP)
                 banded = rows.drop_duplicates("evaluator").dropna(subset=["null_percent"]).sort_values("evaluator")
@@ -206,7 +192,7 @@ def _draw_gallery(
                 ]
                 st.caption(f"Noise band, which holds 95 of 100 invisible edits: {', '.join(bands)}." if bands else "")
     if state.get("layout") == "grid":
-        _draw_tiles(state, store(files), scope, pairs, rows, held)
+        _draw_tiles(gallery, pairs, rows)
     else:
         first = (page - 1) * a_page + 1
         known = any_judged(files)
@@ -219,7 +205,7 @@ def _draw_gallery(
                 with cells.container(border=True, height="stretch", gap="xsmall", key=f"failure_card_{place}"):
                     failure_card.heading(first + place, pair, own, state.get("sort"))
                     rooms.append((failure_card.place_for_pictures(str(place)), st.empty()))
-                    _below(state, files, scope, pair, own, judged, held, key=str(place))
+                    _below(gallery, pair, own, judged, key=str(place))
             for place, ((room, below), own, made) in enumerate(zip(rooms, parts, begun, strict=True)):
                 shown = finished(made)
                 failure_card.draw_pictures(room, shown, own.iloc[0], key=str(place))
@@ -257,17 +243,8 @@ def _turn(state: PageState, label: str, shortcut: str, page: int, *, disabled: b
     button(label, "", f"failures.turn.{label}", state.put, "page", page, shortcut=shortcut, disabled=disabled)
 
 
-def _below(
-    state: PageState,
-    files: Signature,
-    scope: Narrowed,
-    pair: pd.Series,
-    rows: pd.DataFrame,
-    judged: pd.DataFrame,
-    held: Held,
-    *,
-    key: str,
-) -> None:
+def _below(gallery: _Gallery, pair: pd.Series, rows: pd.DataFrame, judged: pd.DataFrame, *, key: str) -> None:
+    (state, files, scope, _), held, _ = gallery
     order = state.get("sort")
     if rows["family"].isin(unsure_words(files, scope)).any():
         st.markdown(f":gray-badge[{MAY_BE_TRUE}]", help=f"{WHY[:1].upper()}{WHY[1:]}.")
@@ -281,17 +258,23 @@ def _below(
     failure_card.verdict(judged, pair)
     named = failures_state.pair_of(pair, language=scope.language, rank=scope.rank)
     failures_state.draw_tags(held.of(named))
-    actions(
-        files,
-        pair,
-        rows,
-        key=key,
-        open_record=opener(state, pair),
-        show_item=lambda: state.put("item", pair["item"]),
-        like=partial(_like, state, str(pair["item"])),
-        slide=partial(failure_card.card_slide, files, scope, pair, rows, marks=state.get("marks"), link=state.wanted()),
-        tag=partial(failures_state.tag_button, named, held, key=key),
-    )
+    slide = partial(failure_card.card_slide, files, scope, pair, rows, marks=state.get("marks"), link=state.wanted())
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"failure_ways_{key}"):
+        failure_card.to_lab(pair, rows, files)
+        collect_button(slide, key=f"failure.{key}")
+        with st.popover("More", icon=":material/more_horiz:", type="tertiary"):
+            told = "Every column that the store has of this pair"
+            _more("Full record", "receipt_long", f"open.{key}", state.put, "record", record_text(pair), told=told)
+            failures_state.tag_button(named, held, key=key)
+            told = "Items whose pictures a metric of the run embeds closest to it"
+            _more("More like this", "image_search", f"like.{key}", _like, state, str(pair["item"]), told=told)
+            if pair["more"]:
+                edits, told = f"+{counted(int(pair['more']), 'more edit')}", "Every edit of this item"
+                _more(edits, "filter_none", f"more.{key}", state.put, "item", pair["item"], told=told)
+
+
+def _more(label: str, icon: str, key: str, act: Callable[..., None], *args: object, told: str) -> None:
+    button(label, icon, f"failures.{key}", act, *args, type="tertiary", help=told)
 
 
 def draw() -> None:
@@ -303,9 +286,9 @@ def draw() -> None:
         held = Held({})
         st.error(safe(str(error), limit=600))
     state = failures_state.failure_state(files, held.names)
-    seen = st.session_state.get(state.key("seen"))
+    before = st.session_state.get(state.key("seen"))
     state.restore()
-    followed = st.session_state.get(state.key("seen")) != seen
+    followed = st.session_state.get(state.key("seen")) != before
     header("The pairs that harmless edits change most, side by side.", state, words=("noise band", "shift"))
     with drawn(state):
         if not store(files).runs():
@@ -315,6 +298,7 @@ def draw() -> None:
         scope = choose_scope(state, files, row=row).only()
         say_withheld(files, scope)
         chosen = choose_slice(state, files, scope, row)
+        seen = Seen(state, files, scope, chosen)
         failures_state.begin_at_first_page(state, scope, chosen, followed)
         _draw_controls(state, held)
         tagged = named(held, scope, state.get("tagged"))
@@ -322,14 +306,14 @@ def draw() -> None:
         failures_state.draw_like(state, files, scope, near)
         if near is not None:
             tagged = failures_state.pairs_of(near, files, scope, tagged)
-        found = failures_state.page_in_view(state, files, scope, chosen, state.get("page"), named=tagged)
+        found = failures_state.page_in_view(*seen, state.get("page"), named=tagged)
         if found.n_pairs == 0:
             _draw_one_item(state)
             st.info("The filters leave no pair. Relax one of them:", icon=":material/filter_alt_off:")
             also = {"tagged": "Without the tags"} if state.get("tagged") else {}
-            offer_relaxing(state, files, scope, chosen, also=also)
+            offer_relaxing(*seen, also=also)
         else:
-            _draw_gallery(state, files, scope, chosen, found, held, named=tagged)
+            _draw_gallery(_Gallery(seen, held, tagged), found)
         state.publish()
         failure_card.show_record(state, files, scope, held)
         failures_state.show_tagging(held)

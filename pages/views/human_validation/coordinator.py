@@ -1,7 +1,7 @@
 """The coordinator's view: choose or create a study, read it part by part, take votes out and in."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -82,8 +82,21 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
         asked = sum(not item.attention for item in sample.items)
         for sentence in planned_precision(kind_of(kind), items=asked, annotators=int(per_item)):
             st.caption(sentence)
-        chosen = (state, files, title, run, kind, int(per_item), rate / 100, int(seed), sample)
-        button("Create the study", "check", "study.new.create", _create, *chosen, type="primary")
+
+        def make() -> Study:
+            return open_study(
+                run_of(files, run),
+                sample,
+                study_id=_free_id(title),
+                title=title,
+                kind=kind,
+                per_item=int(per_item),
+                attention_rate=rate / 100,
+                seed=int(seed),
+                load=desk().corpus,
+            )
+
+        button("Create the study", "check", "study.new.create", _create, state, make, type="primary")
         tell_refused("study.new.problem", limit=400)
 
 
@@ -170,29 +183,9 @@ def _families(files: Signature, run: str) -> dict[str, list[str]]:
 
 
 @operators_only
-def _create(
-    state: PageState,
-    files: Signature,
-    title: str,
-    run: str,
-    kind: str,
-    per_item: int,
-    rate: float,
-    seed: int,
-    sample: sampling.Sample,
-) -> None:
+def _create(state: PageState, make: Callable[[], Study]) -> None:
     try:
-        study = open_study(
-            run_of(files, run),
-            sample,
-            study_id=_free_id(title),
-            title=title,
-            kind=kind,
-            per_item=per_item,
-            attention_rate=rate,
-            seed=seed,
-            load=desk().corpus,
-        )
+        study = make()
     except (InvariscopeError, OSError) as error:
         st.session_state["study.new.problem"] = str(error)
         return

@@ -239,11 +239,9 @@ def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: boo
             )
             button("Resume", "play_arrow", f"run.resume.{job.id}", _do, lambda: job_queue.resume(job.id), help=hint)
         if ended:
-            given = (lambda: job_queue.forget([job.id]),)
             hint = "The run stays." if job.request.keeps and job.request.unit != SHARE else "What it made stays."
-            st.button(
-                "Remove from the list", key=f"run.forget.{job.id}", type="tertiary", on_click=_do, args=given, help=hint
-            )
+            key, looks = f"run.forget.{job.id}", {"type": "tertiary", "help": hint}
+            button("Remove from the list", "", key, _do, lambda: job_queue.forget([job.id]), **looks)
         shown = st.toggle("Log", key=f"run.log.{job.id}", help="The last lines that it said.")
     if shown:
         st.code(job.log(lines=60) or "It has said nothing yet.", language=None, wrap_lines=True, height=240)

@@ -25,6 +25,7 @@ from core.probes.titles import family_title
 from core.settings import assets_dir
 from pages.views.common.access import METRIC_UPLOADS, may_bring_code, operators_only
 from pages.views.common.collect import file_button
+from pages.views.common.layers import button
 from pages.views.common.links import LAB, link_to
 from pages.views.common.page_drawings import NUMBER, draw_table
 from pages.views.common.text import counted, safe
@@ -152,18 +153,12 @@ def _draw_check(evaluators: Sequence[str], own: Sequence[str], *, wrong: bool) -
         )
     chosen = st.session_state[METRIC]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        button = st.container(width="content")
+        place = st.container(width="content")
         with st.popover("Options of the check", icon=":material/tune:", type="tertiary"):
             request = _options(chosen)
-    button.button(
-        "Check it",
-        key="run.check.start",
-        icon=":material/rule:",
-        type="primary" if own else "secondary",
-        on_click=_check,
-        args=(request,),
-        disabled=request is None,
-    )
+    looks = {"type": "primary" if own else "secondary", "disabled": request is None}
+    with place:
+        button("Check it", "rule", "run.check.start", _check, request, **looks)
     tell_answer(st.session_state.pop(_CHECK_SAID, None))
     job = _last(chosen)
     active = job is not None and job.status in job_queue.ACTIVE

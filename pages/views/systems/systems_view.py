@@ -15,7 +15,7 @@ from core.probes.titles import title
 from core.report.document import p_value
 from core.scoring.reference_metrics import METRICS, TOKENIZER
 from pages.views.common.collect import Origin, data_buttons, figure_buttons, figures_of, file_button
-from pages.views.common.layers import draw_folded
+from pages.views.common.layers import button, draw_folded
 from pages.views.common.page_drawings import NUMBER, TEXT, draw_figure, draw_table
 from pages.views.common.page_head import drawn, header
 from pages.views.common.shown_answers import interval
@@ -23,21 +23,6 @@ from pages.views.common.text import counted, moment, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.systems import new_board
 from pages.views.systems.kept_board import HEADS, INTERVAL, draw_behind, draw_top, ranks_said
-
-
-def _draw_details(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator: str) -> None:
-    draw_folded(
-        "Every captioner's numbers", lambda: _draw_ranks(made, tables("standings"), evaluator), key="systems.standing"
-    )
-    draw_folded(
-        "Which differences are sure?",
-        lambda: _draw_differences(tables("differences"), evaluator),
-        key="systems.pairwise",
-    )
-    draw_folded(
-        "More checks", partial(_draw_checks, made, tables, evaluator), key="systems.more", icon=":material/checklist:"
-    )
-
 
 CHECK = "systems.check"  # session key of the check that is shown
 
@@ -409,9 +394,8 @@ def _board(state: PageState) -> None:
             max_selections=len(every) - 1 or None,
             help="Ranks are of the pictures that all others caption",
         )
-    row.button(
-        NEW, type="primary", icon=":material/upload_file:", key="systems.new", on_click=state.put, args=("show", "new")
-    )
+    with row:
+        button(NEW, "upload_file", "systems.new", state.put, "show", "new", type="primary")
     if new_board.is_example(name):
         st.markdown(
             f":blue-badge[Example] Stand-ins for captioners: {counted(len(every), 'kind')} of captions of the same "
@@ -427,4 +411,9 @@ def _board(state: PageState) -> None:
     tables = partial(new_board.computed, known, systems)
     draw_top(made, tables, evaluator)
     new_board.draw_sentences(() if new_board.is_example(name) else made.remarks)
-    _draw_details(made, tables, evaluator)
+    label = "Every captioner's numbers"
+    draw_folded(label, lambda: _draw_ranks(made, tables("standings"), evaluator), key="systems.standing")
+    label = "Which differences are sure?"
+    draw_folded(label, lambda: _draw_differences(tables("differences"), evaluator), key="systems.pairwise")
+    checks = partial(_draw_checks, made, tables, evaluator)
+    draw_folded("More checks", checks, key="systems.more", icon=":material/checklist:")

@@ -24,7 +24,7 @@ from core.statistics.rank_agreement import BAND_RESAMPLES
 from pages.views.calibration.calibration_state import MEASURES, axis_colours
 from pages.views.calibration.measured_calibration import OPENS, Source, opened
 from pages.views.common.collect import data_buttons, figure_buttons
-from pages.views.common.links import pairs_behind
+from pages.views.common.links import pairs_behind, scope_link
 from pages.views.common.page_drawings import NUMBER, draw_figure, draw_table
 from pages.views.common.shown_answers import spoken
 from pages.views.common.slice_filters import slice_link
@@ -36,17 +36,9 @@ Changed = Callable[[tuple[str, ...]], pd.DataFrame]
 
 
 def draw_constructed(
-    state: PageState,
-    found: Fit,
-    table: pd.DataFrame,
-    usual: Settled,
-    strength: float,
-    changed: Changed,
-    source: Source,
-    view: Callable[[], View],
+    state: PageState, found: Fit, table: pd.DataFrame, usual: Settled, strength: float, changed: Changed, source: Source
 ) -> None:
-    """Draw every line of both splits, every measure before and after, and selectivity. ``view``: of the scores that the
-    fit was made of, with every family that they hold."""
+    """Draw every line of both splits, every measure before and after, and selectivity."""
     rho, axes = (table[table["measure"] == name] for name in ("spearman", OF_AXES))
     rho = rho[rho["split"].isin(("dev", "test"))]  # of unedited pairs every score was stored: measured is the same
     for name, rows, figured, colour, title in (
@@ -70,7 +62,7 @@ def draw_constructed(
     st.markdown(f"**Before and after, strength {strength:g}, {found.basis}**")
     _tiles(changed((OF_AXES,)), usual, strength)
     _change(state, changed, found, source)
-    _draw_selectivity(found, strength, view)
+    _draw_selectivity(found, strength, source.view)
     every = changed(EVERY)
     sides = [(side, end) for side in ("before", "after") for end in ("", "_low", "_high")]
     sides += [("ratio", end) for end in ("", "_low", "_high")]
@@ -205,9 +197,8 @@ def _change(state: PageState, changed: Changed, found: Fit, source: Source) -> N
     unit = " %" if measure in ("percent", "flip risk") else ""
     figure = before_after_dots(rows, colour=colours([found.evaluator])[found.evaluator], unit=unit)
     alt = f"{told}, before and after calibration"
-    draw_figure(
-        figure, key="calib.bars", alt=alt, clicked=partial(pairs_behind, chosen=slice_link(state), scope=source.link())
-    )
+    clicked = partial(pairs_behind, chosen=slice_link(state), scope=scope_link(source.scope))
+    draw_figure(figure, key="calib.bars", alt=alt, clicked=clicked)
     gaps_shown = measure in ("sensitivity", "percent") and (rows["axis"] == "societal").any()
     societal = " The societal families' dots are the societal gaps." if gaps_shown else ""
     click = OPENS if rows["opens"].any() else " A click opens nothing: a dot is of unedited scores."

@@ -48,26 +48,20 @@ _LONG = 200  # letters from which a caveat stands folded with what it is about
 
 @st.fragment
 def draw_sweep(
-    state: PageState,
-    key: tuple[object, ...],
-    found: Fit,
-    bands: calibration_state.Bands,
-    fingerprint: str,
-    source: Source,
-    view: Callable[[], View],
-    choices: Callable[[], None],
+    state: PageState, found: Fit, bands: calibration_state.Bands, source: Source, choices: Callable[[], None]
 ) -> None:
-    """Draw everything that follows λ; only this part runs again while λ moves. ``view``: of the scores that the fit was
-    made of, with every family; ``choices``: draws the folded table of every way to calibrate."""
-    own, stale = measurement(source, key, found)
+    """Draw everything that follows λ; only this part runs again while λ moves. ``choices``: draws the folded table of
+    every way to calibrate."""
+    key = source.key
+    own, stale = measurement(source, found)
     usual = settled(found, own)
     strength = float(usual.strength if state.get("strength") is None else state.get("strength"))
     changed = calibration_state.effect(key, strength, LED, found) if own is None else own.effect(strength, measures=LED)
-    notice, tested = notices(found, strength, view())
+    notice, tested = notices(found, strength, source.view())
     long = _lead(found, own, strength, changed, notice if tested else "")
     if not tested:
         st.warning(notice, icon=":material/hearing_disabled:")
-    _controls(state, found, usual, strength, fingerprint, source, tested=tested)
+    _controls(state, found, usual, strength, source, tested=tested)
     measured = {} if own is None else own.sweeps
     table = sweep_table(found, bands, measured=measured, allowed=usual.choice.allowed)
     # of unedited pairs every score was stored: what was measured of them is the same
@@ -76,10 +70,10 @@ def draw_sweep(
     _how_to_read(found, usual)
     left, right = st.columns(2, gap="medium")
     with left.container(border=True, height="stretch", gap="xsmall"):
-        _sensitivity(state, key, found, own, strength, usual, 0 if orders.empty else legend_above(rho))
+        _sensitivity(state, source, found, own, strength, usual, 0 if orders.empty else legend_above(rho))
     with right.container(border=True, height="stretch", gap="xsmall"):
         _agreement(state, found, orders, rho, usual)
-    numbers = draw_measured(source, key, found, strength, own, stale)
+    numbers = draw_measured(source, found, strength, own, stale)
     if own is None:
         long = [rests_on(changed, strength, found.basis), *long]
 
@@ -87,7 +81,7 @@ def draw_sweep(
         for sentence in long:
             st.caption(sentence)
         changes = partial(calibration_state.effect, key, strength, _found=found)
-        draw_constructed(state, found, table, usual, strength, changes, source, view)
+        draw_constructed(state, found, table, usual, strength, changes, source)
 
     asked = state.get("measure") != "sensitivity"
     st.session_state.setdefault(CONSTRUCTED, asked)
@@ -98,18 +92,12 @@ def draw_sweep(
             draw_folded("Each kind of edit", numbers, key="calib.measured.numbers")
         draw_folded("By the formula: every measure", constructed, key=CONSTRUCTED)
         choices()
-        draw_folded(
-            "Use in a shell",
-            partial(_take_home, found, table, strength, fingerprint),
-            key="calib.shell",
-            icon=":material/terminal:",
-        )
+        shell = partial(_take_home, found, table, strength, source.fingerprint)
+        draw_folded("Use in a shell", shell, key="calib.shell", icon=":material/terminal:")
     state.publish()
 
 
-def _controls(
-    state: PageState, found: Fit, usual: Settled, strength: float, fingerprint: str, source: Source, *, tested: bool
-) -> None:
+def _controls(state: PageState, found: Fit, usual: Settled, strength: float, source: Source, *, tested: bool) -> None:
     left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
     state.slide(
         left,
@@ -129,11 +117,12 @@ def _controls(
             names = [found.evaluator]
             if not refusal(calibrator(found.terms, strength=1.0, evaluator=found.evaluator)):
                 names.append(f"{found.evaluator}-calibrator.json")
-            asked = ["--corpus", source.corpus, "--evaluators", ",".join(names), "--subject", "human"]
+            asked = ["--corpus", source.scope.corpus, "--evaluators", ",".join(names), "--subject", "human"]
             command = shlex.join(["python", "-m", "core", "audit", *asked, "--probes", "directional,default"])
             st.popover("How to test it", icon=":material/terminal:", key="calib.to_test", type="primary").markdown(
                 f"To test it, run `{command.replace('`', '')}`."
             )
+        fingerprint = source.fingerprint
         model = calibrator(found.terms, strength=strength, evaluator=found.evaluator, fingerprint=fingerprint)
         file_button(
             "Download calibrator",
@@ -210,17 +199,11 @@ def _agreement(state: PageState, found: Fit, rows: pd.DataFrame, figure: Figure,
 
 
 def _sensitivity(
-    state: PageState,
-    key: tuple[object, ...],
-    found: Fit,
-    own: Measured | None,
-    strength: float,
-    usual: Settled,
-    above: int,
+    state: PageState, source: Source, found: Fit, own: Measured | None, strength: float, usual: Settled, above: int
 ) -> None:
     """Draw the change; where the figure beside it has room for a legend above it, this one is as much higher."""
     st.markdown(f"**Typical change, by strength, {found.basis if own is None else 'measured'}**")
-    rows = calibration_state.axis_lines(key, own.file.made if own else "", found, own)
+    rows = calibration_state.axis_lines(source.key, own.file.made if own else "", found, own)
     rows = rows.assign(allowed=rows["strength"].map(dict(zip(LAMBDAS, usual.choice.allowed, strict=True))))
     figure = sensitivity_along(
         rows, strength=strength, chosen=usual.chosen, colour=calibration_state.axis_colours(rows["name"])
@@ -291,7 +274,6 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
     own = _of_the_picture(state, chosen, view(files, every, chosen), evaluator)
     if own:
         chosen = replace(chosen, families=own)
-    key = (files, every, chosen, *how)
     try:
         found, bands = calibration_state.fitted(files, every, chosen, *how)
     except InvariscopeError as error:
@@ -305,21 +287,17 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
             st.caption(f"Calibrated for edits that need the picture alone: {named}. Choose others under *Filters*.")
         calibration_state.tell(state, found, calibration_state.word_order(files, every, tuple(state.get("against"))))
     state.publish()
-    run = run_of(files, scope.run)
     whole = Slice(families=tuple(found.scores.families))
+    every_family = replace(chosen, axes=(), families=())
     source = Source(
-        run, scope.corpus, scope.subject, scope.language, lambda: calibration_state.fitted(files, every, whole, *how)[0]
+        (files, every, chosen, *how),
+        run_of(files, scope.run),
+        scope,
+        calibration_state.fingerprint_of(files, scope, evaluator),
+        lambda: calibration_state.fitted(files, every, whole, *how)[0],
+        lambda: view(files, every, every_family),
     )
     figures_of(of_scores(state, files, every, describe(chosen)))
-    every_family = replace(chosen, axes=(), families=())
     with charts:
-        draw_sweep(
-            state,
-            key,
-            found,
-            bands,
-            calibration_state.fingerprint_of(files, scope, evaluator),
-            source,
-            lambda: view(files, every, every_family),
-            partial(calibration_state.draw_choices, state, files, every, chosen, evaluator),
-        )
+        choices = partial(calibration_state.draw_choices, state, files, every, chosen, evaluator)
+        draw_sweep(state, found, bands, source, choices)

@@ -10,6 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.questions.columns import opening
+from core.analysis.scope import Narrowed
+from core.analysis.table import View
 from core.api.progress_lines import duration
 from core.charts.spec import colours
 from core.features.calibration.calibration_figures import before_after_dots
@@ -27,7 +29,7 @@ from core.store.run_files import Run
 from pages.views.common.access import operates, operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import button, tell_refused, tried
-from pages.views.common.links import pairs_behind
+from pages.views.common.links import pairs_behind, scope_link
 from pages.views.common.page_drawings import draw_figure, draw_table
 from pages.views.common.text import counted, listed, number, safe, thousands
 from pages.views.run_audit.audit_jobs import watch_jobs
@@ -39,15 +41,12 @@ Key = tuple[object, ...]
 class Source:
     """Where a calibration comes from."""
 
+    key: Key  # names the fit
     run: Run
-    corpus: str
-    subject: str
-    language: str
+    scope: Narrowed  # whose scores it is learnt from
+    fingerprint: str  # of the evaluator; empty where the run says nothing
     whole: Callable[[], Fit]  # makes the calibration over every item of the corpus: what a measurement scores
-
-    def link(self) -> dict[str, str]:
-        """Link parameters of whose scores it is learnt from."""
-        return {"run": self.run.id, "subject": self.subject, "language": self.language}
+    view: Callable[[], View]  # makes the scores that the fit was made of, with every family that they hold
 
 
 OPENS = " A click on a dot leads to its pairs, with their scores as stored."
@@ -56,29 +55,31 @@ OPENS = " A click on a dot leads to its pairs, with their scores as stored."
 def opened(names: pd.Series, found: Fit, source: Source) -> list[str]:
     """What the dot of each name opens: the pairs of a family that the calibration is of, else nothing."""
     return [
-        opening({"evaluator": found.evaluator, "corpus": source.corpus, "family": str(name)}, {"families": "family"})
+        opening(
+            {"evaluator": found.evaluator, "corpus": source.scope.corpus, "family": str(name)}, {"families": "family"}
+        )
         if name in found.scores.families
         else ""
         for name in names
     ]
 
 
-def measurement(source: Source, key: Key, found: Fit) -> tuple[Measured | None, tuple[str, ...]]:
+def measurement(source: Source, found: Fit) -> tuple[Measured | None, tuple[str, ...]]:
     """The measurement that serves a calibration, and a sentence for each that is stale or broken."""
-    if found.basis == MEASURED or _refused(key, found):
+    if found.basis == MEASURED or _refused(source.key, found):
         return None, ()
-    return _find(key, source.subject, source.language, stamp(source.run.id), source.run, found)
+    return _find(source.key, source.scope.subject, source.scope.language, stamp(source.run.id), source.run, found)
 
 
 def draw_measured(
-    source: Source, key: Key, found: Fit, strength: float, own: Measured | None, stale: tuple[str, ...]
+    source: Source, found: Fit, strength: float, own: Measured | None, stale: tuple[str, ...]
 ) -> Callable[[], None] | None:
     """Draw what was measured of a strength, and return what draws its numbers; or why it is not, and its cost."""
     if found.basis == MEASURED:
-        st.caption(safe(_refused(key, found), limit=400))
+        st.caption(safe(_refused(source.key, found), limit=400))
         return None
     st.header(f"Before and after, measured at strength {strength:g}", anchor=False)
-    if why := _refused(key, found):
+    if why := _refused(source.key, found):
         st.info(safe(why, limit=600), icon=":material/straighten:")
         return None
     for sentence in stale:
@@ -95,9 +96,8 @@ def draw_measured(
         rows, colour=colours([found.evaluator])[found.evaluator], axis="change, SD of unedited scores"
     )
     alt = "Sensitivity of each family before and after, as measured, with 95 % intervals"
-    draw_figure(
-        figure, key="calib.measured.dots", alt=alt, clicked=partial(pairs_behind, chosen={}, scope=source.link())
-    )
+    clicked = partial(pairs_behind, chosen={}, scope=scope_link(source.scope))
+    draw_figure(figure, key="calib.measured.dots", alt=alt, clicked=clicked)
     at = own.sweep.lambdas.index(strength)
     spread = own.sweep.spread[at] / own.sweep.spread[0]
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -150,7 +150,7 @@ def _with_ends(row: dict[object, object], side: str) -> str:
 
 
 def _offer(source: Source) -> None:
-    asked = Asked(source.run, source.whole(), source.subject, source.language)
+    asked = Asked(source.run, source.whole(), source.scope.subject, source.scope.language)
     # how a shell names a run: by its id where it lies in a usual folder, else by its path
     request = MeasureRequest.of(
         run=source.run.id
@@ -159,8 +159,8 @@ def _offer(source: Source) -> None:
         evaluator=asked.fit.evaluator,
         reading=asked.fit.terms.reading,
         families=tuple(asked.families),
-        subject=source.subject,
-        language=source.language,
+        subject=source.scope.subject,
+        language=source.scope.language,
     )
     time = "its time is unknown, as no run on this machine measured this metric"
     if (seconds := asked.seconds()) is not None:

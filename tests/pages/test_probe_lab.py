@@ -201,7 +201,7 @@ def test_words_are_put_into_the_readers_own_sentence_and_marked(open_page: Open)
     assert shown(made["inserted-gender:typical"]) == f"A typical {DOG}"  # against the caption as it is
     assert "against: " not in made["base"] + made["vflip"]
     assert "Of “There is a dog.” and the like, not of the caption beside: Bare template." in told
-    table = next(each.value for each in app.dataframe if "of" in each.value).set_index("probe")
+    table = next(each.value for each in app.dataframe if "construction" in each.value).set_index("probe")
     assert "cultural:American" not in table.index
     assert "inserted-cultural:American" not in table.index  # titles on the screen, names in files
     for name, made_of, baseline in [
@@ -212,11 +212,11 @@ def test_words_are_put_into_the_readers_own_sentence_and_marked(open_page: Open)
         ("natural-emotion:happy", "corpus", "natural-emotion:neutralised"),
     ]:
         rows = table.loc[[title(name)]]
-        row = rows[rows["of"] == made_of].iloc[0]
-        assert row["against"] == title(baseline)
+        row = rows[rows["construction"] == made_of].iloc[0]
+        assert row["baseline"] == title(baseline)
     assert table["caption"][title("inserted-cultural:American")] == f"An American {DOG}"
-    assert table["neutral"][title("inserted-cultural:American")] == f"An ordinary {DOG}"
-    assert table["of"][["Upside down", "Unedited"]].isna().all()
+    assert table["baseline_caption"][title("inserted-cultural:American")] == f"An ordinary {DOG}"
+    assert table["construction"][["Upside down", "Unedited"]].isna().all()
 
 
 def test_a_sentence_that_does_not_say_the_object_is_told_and_never_gives_way_to_the_template(open_page: Open) -> None:

@@ -16,7 +16,7 @@ from core.analysis.failures import shortest_captions
 from core.analysis.lacks import Lack
 from core.analysis.questions import Column, Options, Question, papers
 from core.analysis.questions.both_sides import dumbbell
-from core.analysis.questions.directional import RATES, SECTION, in_depth, matrix, numbers_of
+from core.analysis.questions.directional import RATES, SECTION, Depth, in_depth, matrix, numbers_of
 from core.analysis.questions.levels import tables_of
 from core.analysis.questions.papers import MEANS
 from core.analysis.scope import Narrowed
@@ -46,12 +46,7 @@ NUMBERS = "contrast.numbers"
 def cells(files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> pd.DataFrame:
     """What the cells of the matrix say of the answer to :data:`core.analysis.questions.directional.RATES`. Where the
     table is open its rows are asked for in any case, and say the same."""
-    return (shown if st.session_state.get(NUMBERS) else _cells)(files, scope, chosen, options)
-
-
-@st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner="Working it out …")
-def _cells(files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> pd.DataFrame:
-    return matrix(view(files, scope, chosen), options, depth="cells")
+    return shown(files, scope, chosen, options, depth="rows" if st.session_state.get(NUMBERS) else "cells")
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner="Working it out …")
@@ -60,10 +55,10 @@ def of_test(files: Signature, scope: Narrowed, chosen: Slice, options: Options, 
     return in_depth(view(files, scope, chosen), options, family)
 
 
-@st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner="Working it out …")
-def shown(files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> pd.DataFrame:
-    """The whole answer but for the intervals of the drops."""
-    return matrix(view(files, scope, chosen), options, depth="rows")
+@st.cache_data(hash_funcs=KEYED, max_entries=128, show_spinner="Working it out …")
+def shown(files: Signature, scope: Narrowed, chosen: Slice, options: Options, depth: Depth = "rows") -> pd.DataFrame:
+    """The whole answer but for the intervals of the drops; ``depth``: ``rows``, or ``cells`` for those alone."""
+    return matrix(view(files, scope, chosen), options, depth=depth)
 
 
 def whole(files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> Callable[[], pd.DataFrame]:
@@ -224,7 +219,7 @@ def draw_matrix(
             st.caption(safe(f"Not in the figure, for too few independent pictures: {', '.join(left_out)}.", limit=1000))
         most = contrast_state.choose_bar(state)
         beside = partial(shown_answers.beside_people, files, scope, chosen, options, of="rates")
-        rows = beside(shown(files, scope, chosen, options))
+        rows = beside(shown(files, scope, chosen, options, depth="rows"))
         asked, judged_rows = held(asked_of_people(question, rows), rows, most)
         draw_rows(asked, judged_rows, files=lambda: held(question, beside(every()), most)[1])
         state.publish()

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -37,18 +37,20 @@ _RISK = (
 )
 
 
-def draw_card(
-    card: pd.DataFrame,
-    contrasts: pd.DataFrame,
-    risks: pd.DataFrame,
-    told: Mapping[str, Sequence[str]],
-    behind: Mapping[str, str],
-    *,
-    broken: bool,
-) -> None:
-    """Draw the fairness card: one table; behind it every family, what the controls say, every number. ``card``,
-    ``contrasts``, ``risks``: of ``core.analysis.overview``; ``told``: of ``core.report.fairness_card.asked_besides``;
-    ``behind``: link parameters of the scope whose pairs are behind a mark."""
+class Card(NamedTuple):
+    """What a fairness card says; its tables are of ``core.analysis.overview``."""
+
+    card: pd.DataFrame
+    contrasts: pd.DataFrame
+    risks: pd.DataFrame
+    told: Mapping[str, Sequence[str]]  # of ``core.report.fairness_card.asked_besides``
+    behind: Mapping[str, str]  # link parameters of the scope whose pairs are behind a mark
+    broken: bool  # whether the scope holds broken meanings too
+
+
+def draw_card(made: Card) -> None:
+    """Draw the fairness card: one table; behind it every family, what the controls say, every number."""
+    card, contrasts, risks, *_ = made
     rows = card.sort_values(["evaluator", "axis"], kind="stable")
     usual = risks[risks["unit"] == IQR].to_dict("records")
     known = {(each["evaluator"], each["axis"], each["family"]): each for each in usual}
@@ -87,20 +89,18 @@ def draw_card(
     for sentence in not_on_card(contrasts):
         st.markdown(safe(sentence))
     with st.expander("Every family, and what the controls say", icon=":material/unfold_more:"):
-        _draw_families(card, contrasts, risks, told, behind, broken=broken)
+        _draw_families(made)
     with st.expander("Every number of the card", icon=":material/table:"):
-        _numbers(card, risks)
+        draw_table(card, alt="The fairness card in numbers", column_config=_IN_NUMBERS)
+        data_buttons(card, "fairness-card", key="overview.card.data")
+        st.caption("Flip risk of the same families")
+        alt = "Flip risk of the families on the card"
+        draw_table(risks, column_order=list(_RISKS), column_config=_RISKS, alt=alt)
+        data_buttons(risks, "flip-risk-of-the-card", key="overview.card.risk")
 
 
-def _draw_families(
-    card: pd.DataFrame,
-    contrasts: pd.DataFrame,
-    risks: pd.DataFrame,
-    told: Mapping[str, Sequence[str]],
-    behind: Mapping[str, str],
-    *,
-    broken: bool,
-) -> None:
+def _draw_families(made: Card) -> None:
+    card, contrasts, risks, told, behind, broken = made
     colour = colours(card["evaluator"].unique())
     names = list(dict.fromkeys(card["evaluator"]))
     top = shared_top(contrasts[contrasts["evaluator"].isin(names)], card)
@@ -268,14 +268,6 @@ _RISKS: dict[str, Any] = {
     "n_items": NUMBER("n items"),
     "n_shifts": NUMBER("n shifts"),
 }
-
-
-def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
-    draw_table(card, alt="The fairness card in numbers", column_config=_IN_NUMBERS)
-    data_buttons(card, "fairness-card", key="overview.card.data")
-    st.caption("Flip risk of the same families")
-    draw_table(risks, column_order=list(_RISKS), column_config=_RISKS, alt="Flip risk of the families on the card")
-    data_buttons(risks, "flip-risk-of-the-card", key="overview.card.risk")
 
 
 _GAP, _BREAKS = "Gap to trust under these edits", "Broken meaning"

@@ -31,7 +31,7 @@ from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState, switch_field
 from pages.views.contrast_tests.contrast_tables import cells
 from pages.views.overview import overview_findings
-from pages.views.overview.overview_evaluators import draw_card, draw_glance, draw_kinds
+from pages.views.overview.overview_evaluators import Card, draw_card, draw_glance, draw_kinds
 from pages.views.runs_view import warn_incomplete
 
 FIRST = 4  # tiles that are always seen; those of further metrics open on a click
@@ -200,4 +200,4 @@ def _card(files: open_runs.Signature, scope: Narrowed, margin: float) -> None:
     for family, what in open_runs.accepted_words(files, scope).items():
         st.caption(safe(f"{family_title(family)}: {what}.", limit=300))
     told, broken = open_runs.besides(files, scope, margin), bool(broken_families(open_runs.view(files, scope)))
-    draw_card(table.assign(may_be_true=unsure), contrasts, risk, told, scope_link(scope), broken=broken)
+    draw_card(Card(table.assign(may_be_true=unsure), contrasts, risk, told, scope_link(scope), broken))

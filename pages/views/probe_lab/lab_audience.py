@@ -45,18 +45,9 @@ def _variant_slide(
     first = rows[result.evaluators[0]]
     before, after = first.baseline_caption, first.caption or result.caption
     said = f"“{after}”" if before in (None, after) else f"“{before}” → “{after}”"
-    made = ", ".join(f"{each} ({_digits(result, each)})" for each in result.evaluators)
-    return Slide(
-        f"{title(name)}: {what}",
-        (said[:400],),
-        tuple(sides),
-        COLUMNS,
-        tuple(_row(result, rows[each]) for each in result.evaluators),
-        f"Scored in Try a picture by {made}; one picture, probe {name}, seed {result.seed}"[:400],
-        "",
-        LAB,
-        dict(link),
-    )
+    made = tuple(_row(result, rows[each]) for each in result.evaluators)
+    of = _scored(result, f"one picture, probe {name}")
+    return Slide(f"{title(name)}: {what}", (said[:400],), tuple(sides), COLUMNS, made, of, "", LAB, dict(link))
 
 
 def view_slide(
@@ -71,19 +62,11 @@ def view_slide(
         pairs = ((f"{what}, as it is", bench.pixels), (f"{what}: {title(chosen).lower()}", edited))
         sides = [Picture(alt, "jpg", jpeg(thumbnail(as_picture(each), side=LARGE))) for alt, each in pairs]
     sides.append(Picture(f"Every edit of {what} with its scores", "jpg", jpeg(sheet_of(bench, result, probes))))
-    scored = ", ".join(f"{each} ({_digits(result, each)})" for each in result.evaluators)
     names = [each.name for each in probes if each.name in made][:MOST_ROWS]
-    return Slide(
-        f"{what}: what moves its scores",
-        (f"“{result.caption}”"[:400], f"Percent change of each score. {bands_said(result)}"[:400]),
-        tuple(sides),
-        ("Edit", *result.evaluators),
-        tuple((said_for(name, bench.item)[:80], *_moved(result, name)) for name in names),
-        f"Scored in Try a picture by {scored}; one picture, seed {result.seed}"[:400],
-        "",
-        LAB,
-        dict(link),
-    )
+    rows = tuple((said_for(name, bench.item)[:80], *_moved(result, name)) for name in names)
+    said = (f"“{result.caption}”"[:400], f"Percent change of each score. {bands_said(result)}"[:400])
+    heads, of = ("Edit", *result.evaluators), _scored(result, "one picture")
+    return Slide(f"{what}: what moves its scores", said, tuple(sides), heads, rows, of, "", LAB, dict(link))
 
 
 def _moved(result: LabResult, probe: str) -> list[str]:
@@ -92,8 +75,9 @@ def _moved(result: LabResult, probe: str) -> list[str]:
     return ["—" if each is None else signed(each) for each in percents]
 
 
-def _digits(result: LabResult, evaluator: str) -> str:
-    return str(result.fingerprints[evaluator]["key"])[:8]
+def _scored(result: LabResult, what: str) -> str:
+    by = ", ".join(f"{each} ({str(result.fingerprints[each]['key'])[:8]})" for each in result.evaluators)
+    return f"Scored in Try a picture by {by}; {what}, seed {result.seed}"[:400]
 
 
 def _row(result: LabResult, row: LabRow) -> tuple[str, ...]:

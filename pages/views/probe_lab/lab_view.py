@@ -151,40 +151,29 @@ _MADE_OF = (
 )
 
 
+_INSIDE = "Share of the object that the metric's crop keeps"
+
+
 def table(result: LabResult) -> None:
     """Draw every row with its score, Δ, % change and what to mind about it."""
     rows = result.table()
-    told = {
-        "probe": rows["probe"].map(title),
-        "axis": rows["axis"],
-        "of": rows["construction"],
-        "evaluator": rows["evaluator"],
-        "score": rows["score"],
-        "baseline": rows["baseline_score"],
-        "delta": rows["delta"],
-        "percent": rows["percent"],
-        "mind": [_mind(row) for _, row in rows.iterrows()],
-        "against": rows["baseline"].map(title),
-        "inside": rows["object_inside"],
-        "caption": rows["caption"],
-        "neutral": rows["baseline_caption"],
-    }
-    shown = pd.DataFrame(told)
+    mind = [_mind(row) for _, row in rows.iterrows()]
     columns = {
         "probe": TEXT("Edit", pinned=True),
         "axis": "Axis",
+        "construction": TEXT("Made of", help=_MADE_OF),
         "evaluator": "Metric",
         "score": NUMBER("Score", format="%.4f"),
-        "baseline": NUMBER("Baseline score", format="%.4f"),
+        "baseline_score": NUMBER("Baseline score", format="%.4f"),
         "delta": NUMBER("Δ", format="%+.4f", help="On the metric's own scale"),
         "percent": NUMBER("% change", format="%+.2f", help="— where the baseline is 0 or less"),
         "mind": TEXT("To note", width="medium"),
-        "against": TEXT("Baseline", help="The probe whose score is the baseline"),
-        "inside": NUMBER("Object inside", format="percent", help="Share of the object that the metric's crop keeps"),
-        "of": TEXT("Made of", help=_MADE_OF),
+        "baseline": TEXT("Baseline", help="The probe whose score is the baseline"),
+        "object_inside": NUMBER("Object inside", format="percent", help=_INSIDE),
         "caption": TEXT("Caption", width="large"),
-        "neutral": TEXT("Baseline caption", width="large"),
+        "baseline_caption": TEXT("Baseline caption", width="large"),
     }
+    shown = rows.assign(mind=mind, probe=rows["probe"].map(title), baseline=rows["baseline"].map(title))[list(columns)]
     draw_table(shown, key="lab.table", alt="Scores and shifts of every probe", column_config=columns)
     known, asked = (sum(each[place] for each in result.known.values()) for place in (0, 1))
     if known:

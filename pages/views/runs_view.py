@@ -13,7 +13,7 @@ from core.errors import InvariscopeError
 from core.store.publishing import accept_published
 from core.store.run_files import Run
 from pages.views.common.access import AUDIT, operates, operators_only
-from pages.views.common.layers import button
+from pages.views.common.layers import answered, button, tell_answer
 from pages.views.common.links import FAILURES, OVERVIEW, RESULTS, RUNS, draw_no_run, is_open, link_to
 from pages.views.common.open_runs import Signature, evaluator_names, narrowed, opens_on, present, run_table, store
 from pages.views.common.page_drawings import NUMBER, TEXT, draw_table
@@ -200,9 +200,7 @@ def _upload(runs: tuple[Run, ...]) -> None:
             label_visibility="collapsed",
             max_upload_size=64,
         )
-    if told := st.session_state.pop(_TOLD, None):
-        kind, sentence = told
-        (st.success if kind == "taken" else st.error)(safe(sentence, limit=600))
+    tell_answer(st.session_state.pop(_TOLD, None))
 
 
 @operators_only
@@ -210,10 +208,10 @@ def _take(known: tuple[str, ...]) -> None:
     file = st.session_state.get(UPLOAD)
     if file is None:
         return
-    try:
+
+    def accept() -> str:
         taken = accept_published(file.getvalue(), file.name, known=known)
-    except InvariscopeError as error:
-        st.session_state[_TOLD] = ("refused", str(error))
-        return
-    new = [run.id for run in taken if run.id not in known]
-    st.session_state[_TOLD] = ("taken", f"{counted(len(new), 'run')} opened: {', '.join(new)}")
+        new = [run.id for run in taken if run.id not in known]
+        return f"{counted(len(new), 'run')} opened: {', '.join(new)}"
+
+    answered(accept, _TOLD)

@@ -40,6 +40,24 @@ def tell_refused(said: str, *, limit: int = 600) -> None:
         st.error(safe(told, limit=limit))
 
 
+Answer = tuple[str, str]  # what a press of a button came to: ``error`` or ``success``, and the sentence
+
+
+def answered(act: Callable[[], str], said: str) -> None:
+    """Do something; what it says, or is refused, is kept under a key for :func:`tell_answer`."""
+    try:
+        st.session_state[said] = ("success", act())
+    except InvariscopeError as error:
+        st.session_state[said] = ("error", str(error))
+
+
+def tell_answer(answer: Answer | None) -> None:
+    """Say how a button was answered, where one was."""
+    if answer is not None:
+        kind, said = answer
+        (st.error if kind == "error" else st.success)(safe(said, limit=600))
+
+
 def button(label: str, icon: str, key: str, act: Callable[..., Any], *args: Any, **drawn: Any) -> None:
     """Draw a button. ``icon``: its name among Material Symbols, if any; ``drawn``: further ones of ``st.button``."""
     st.button(label, icon=f":material/{icon}:" if icon else None, key=key, on_click=act, args=args, **drawn)

@@ -1,6 +1,5 @@
 """What an operator brings to an audit: photographs as a corpus, and evaluators to be fetched."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,35 +17,13 @@ from core.evaluators.weights.fetched import FETCHED, Published, places
 from core.jobs import job_queue
 from core.jobs.command_jobs import GetRequest
 from core.jobs.job_queue import Job
-from core.jobs.request import OneCommand
 from core.settings import brought_mb
 from pages.views.common.access import may_operate, operators_only
-from pages.views.common.layers import button
+from pages.views.common.layers import Answer, answered, button, tell_answer
 from pages.views.common.server_door import OPERATOR_MB
 from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_state import availabilities
-
-Answer = tuple[str, str]  # what a press of a button came to: ``error`` or ``success``, and the sentence
-
-
-def tell_answer(answer: Answer | None) -> None:
-    """Say how a button was answered, where one was."""
-    if answer is not None:
-        kind, said = answer
-        (st.error if kind == "error" else st.success)(safe(said, limit=600))
-
-
-def put_in_line(make: Callable[[], OneCommand], said: str, *, quiet: bool = False) -> None:
-    """Put a job in line. ``said``: session key of the answer. ``quiet``: answer only where it was refused."""
-    try:
-        job = job_queue.start(make())
-    except InvariscopeError as error:
-        st.session_state[said] = ("error", str(error))
-        return
-    if not quiet:
-        st.session_state[said] = ("success", f"{job.id} was put in line, among the jobs.")
-
 
 SHOWN = 6  # items that are previewed
 MOST_MB = 64  # of one file: what the server's own endpoint takes (``server.maxUploadSize``)
@@ -138,7 +115,7 @@ def _remove(state: PageState, folder: Path) -> None:
     st.session_state[_REMOVED] = f"{corpus_of(folder)} is removed."
 
 
-def _keep(state: PageState, given: list[UploadedFile]) -> tuple[str, str]:
+def _keep(state: PageState, given: list[UploadedFile]) -> Answer:
     try:
         with st.spinner("Unpacking …"):
             found = keep_pictures([Given(each.name, each, each.size) for each in given])
@@ -239,4 +216,5 @@ def _being_fetched(name: str) -> Job | None:
 @operators_only
 def _get(name: str) -> None:
     if _being_fetched(name) is None:
-        put_in_line(lambda: GetRequest.of(name=name), GET_SAID)
+        start = job_queue.start
+        answered(lambda: f"{start(GetRequest.of(name=name)).id} was put in line, among the jobs.", GET_SAID)

@@ -25,6 +25,7 @@ from core.probes.words.natural_captions import labelled
 from core.seeds import RUN_SEED
 from core.settings import data_dir
 from core.store.run_files import check_run_id
+from pages.views.common.layers import tell_answer
 from pages.views.common.open_runs import corpus_origins
 from pages.views.common.page_drawings import draw_table
 from pages.views.common.text import counted, safe
@@ -42,7 +43,7 @@ from pages.views.common.url_state import (
 )
 from pages.views.probe_lab.lab_setup import choose_evaluators
 from pages.views.probe_lab.lab_state import SUBJECTS, default_evaluators, ready_evaluators
-from pages.views.run_audit.audit_brought import GET_SAID, bring_pictures, draw_get, draw_preview, tell_answer
+from pages.views.run_audit.audit_brought import GET_SAID, bring_pictures, draw_get, draw_preview
 from pages.views.run_audit.own_metric import FILES, draw_own_metric, split
 
 CLUSTER = "run.cluster"

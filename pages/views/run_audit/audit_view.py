@@ -15,13 +15,12 @@ from core.jobs.request import AuditJob
 from core.probes.titles import family_title
 from core.settings import runs_dir
 from pages.views.common.access import operates, operators_only
-from pages.views.common.layers import button
+from pages.views.common.layers import answered, button, tell_answer
 from pages.views.common.open_runs import present, store
 from pages.views.common.page_drawings import NUMBER, draw_table
 from pages.views.common.page_head import header
 from pages.views.common.text import counted, listed, safe, thousands
 from pages.views.common.url_state import PageState
-from pages.views.run_audit.audit_brought import tell_answer
 from pages.views.run_audit.audit_jobs import draw_jobs, running
 from pages.views.run_audit.audit_setup import CLUSTER, Asked, choose_audit, run_state
 
@@ -229,19 +228,18 @@ def _obstacle(told: Estimate) -> str:
 def _start(state: PageState, request: AuditJob | None) -> None:
     if request is None:
         return
-    alone = {"run_id": None}
-    try:
+
+    def start() -> str:
         active = [job for job in job_queue.list_jobs()[0] if job.status in job_queue.ACTIVE]
         same = [job for job in active if job.request.model_copy(update=alone) == request.model_copy(update=alone)]
         if same and request.run_id is None:
             raise InvalidInput(f"The same audit is in line already as {same[0].id}. Give a run id to start it twice.")
         job = job_queue.start(request)
-    except InvariscopeError as error:
-        st.session_state["run.said"] = ("error", str(error))
-        return
-    state.put("run_id", "")
-    said = f"{job.id} was put in line, among the jobs. Closing this page does not stop it."
-    st.session_state["run.said"] = ("success", said)
+        state.put("run_id", "")
+        return f"{job.id} was put in line, among the jobs. Closing this page does not stop it."
+
+    alone = {"run_id": None}
+    answered(start, "run.said")
 
 
 def _size(size: float) -> str:

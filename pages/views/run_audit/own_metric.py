@@ -25,13 +25,12 @@ from core.probes.titles import family_title
 from core.settings import assets_dir
 from pages.views.common.access import METRIC_UPLOADS, may_bring_code, operators_only
 from pages.views.common.collect import file_button
-from pages.views.common.layers import button
+from pages.views.common.layers import button, tell_refused, tried
 from pages.views.common.links import LAB, link_to
 from pages.views.common.page_drawings import NUMBER, draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_state import default_evaluators, own_metrics
-from pages.views.run_audit.audit_brought import put_in_line, tell_answer
 
 FILES = "run.files"  # session key of the evaluators by path: not in the link, for naming a file runs it
 METRIC = "run.check.metric"  # session key of the metric that would be checked
@@ -159,7 +158,7 @@ def _draw_check(evaluators: Sequence[str], own: Sequence[str], *, wrong: bool) -
     looks = {"type": "primary" if own else "secondary", "disabled": request is None}
     with place:
         button("Check it", "rule", "run.check.start", _check, request, **looks)
-    tell_answer(st.session_state.pop(_CHECK_SAID, None))
+    tell_refused(_CHECK_SAID)
     job = _last(chosen)
     active = job is not None and job.status in job_queue.ACTIVE
     st.fragment(_watch, run_every=_EVERY_S if active else None)(chosen, active)
@@ -222,7 +221,7 @@ def _bounds() -> tuple[float, float | None]:
 @operators_only
 def _check(request: CheckRequest) -> None:
     """Put the check in line; a callback. How it stands is drawn beneath the button, so nothing else is said."""
-    put_in_line(lambda: request, _CHECK_SAID, quiet=True)
+    tried(lambda: job_queue.start(request), _CHECK_SAID)
 
 
 def _last(chosen: str) -> Job | None:

@@ -104,7 +104,6 @@ Room = tuple[DeltaGenerator, str]  # where a row says how its run came out, and 
 
 
 def _outcome(files: Signature, run: Run) -> str:
-    """What a run says of its metrics; why it says nothing here where it does not."""
     if run.status != "complete":
         return f"No result yet: the run is {safe(run.status)}"
     pairs = int(run.manifest["counts"].get("pairs") or 0)

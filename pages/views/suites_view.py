@@ -187,7 +187,6 @@ def _run(state: PageState, suite: Suite, names: tuple[str, ...]) -> str | None:
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the suite …")
 def _suite(files: Stamps, folders: Stamps, selves: bool) -> Suite:
-    """The suite, some picture of which lies in the folders."""
     suite = read_suites([Path(path) for path, *_ in files], keep_self_references=selves)
     places_of(suite, [Path(path) for path, *_ in folders])
     return suite

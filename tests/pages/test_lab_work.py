@@ -25,11 +25,11 @@ def test_a_work_is_begun_once_and_tells_how_far_it_is() -> None:
     work = works.of("key", make, "one")
     assert works.of("key", make, "one") is work
     while work.partial is None:
-        assert not work.wait(0.01)
-    assert (work.partial, work.share, work.over) == ("half", 0.5, False)
+        assert not work.over.wait(0.01)
+    assert (work.partial, work.share, work.over.is_set()) == ("half", 0.5, False)
     assert work.seconds_left() is not None
     go.set()
-    assert work.wait(30)
+    assert work.over.wait(30)
     assert (work.made, work.error, begun) == ("whole", "", [1])
 
 
@@ -39,7 +39,7 @@ def test_what_fails_says_why(error: Exception) -> None:
         raise error
 
     work = Works(1).of("key", make, "one")
-    assert work.wait(30)
+    assert work.over.wait(30)
     assert work.made is None
     assert "no room" in work.error
 
@@ -56,14 +56,14 @@ def test_what_is_stopped_ends_at_its_next_partial_result_and_may_be_asked_for_ag
     work = works.of("key", make, "one")
     assert works.of("key", make, "another") is work
     work.leave("one")
-    assert not work.stopped  # somebody else waits for it
+    assert not work.unwanted.is_set()  # somebody else waits for it
     work.leave("another")
     go.set()
-    assert work.wait(30)
+    assert work.over.wait(30)
     assert work.made is None
     again = works.of("key", make, "one")
     assert again is not work
-    assert again.wait(30)
+    assert again.over.wait(30)
     assert again.made == "whole"
 
 

@@ -156,7 +156,6 @@ def _how_to_read(found: Fit, usual: Settled) -> None:
 
 
 def _lead(found: Fit, own: Measured | None, strength: float, changed: pd.DataFrame, notice: str) -> list[str]:
-    """Say what one gets at a strength, what limits it first of all; the limits that are too long to stand there."""
     said = found.caveats(strength, measured=own is not None)
     for sentence in said:  # before any number
         if len(sentence) < _LONG:

@@ -132,7 +132,6 @@ _HELP = {
 @of_runs
 @st.cache_resource(hash_funcs=KEYED, max_entries=64, show_spinner=False)
 def _offers(files: Signature, scope: Scope) -> tuple[_Offer, ...]:
-    """What can be chosen: of each what the choices before it leave, the usual one first."""
     rows, found = holdings(store(files)), narrowed(files, scope)
     runs = rows.drop_duplicates("run").set_index("run")["corpus"]
     of_runs = rows[rows["run"].isin(scope.runs)] if scope.runs else rows

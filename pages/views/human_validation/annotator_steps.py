@@ -178,7 +178,6 @@ def draw_rules(study: Study) -> None:
 
 
 def _asked(kind: Kind, question: Question) -> str:
-    """A question as it is asked, with what it is about, or after which answer it comes."""
     if question.name in SIDES:
         return f"**{question.name}**: {safe(question.text)}"
     first = kind.questions[0].answers

@@ -194,7 +194,6 @@ def _create(state: PageState, make: Callable[[], Study]) -> None:
 
 
 def _free_id(title: str) -> str:
-    """A folder name of the title's letters, numbered where it is taken."""
     stem = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-") or "study"
     taken = set(desk().studies())
     for number in range(1, 1000):

@@ -130,7 +130,6 @@ def _draw_exercises(study: Study) -> None:
 
 
 def _draw_own(study: Study) -> None:
-    """Draw the form of an exercise of the coordinator's own: an item of the study without votes."""
     state, kind = study.state(), study.definition.asked
     voted = {item for _, item in state.entries}
     free = [

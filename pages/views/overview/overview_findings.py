@@ -217,7 +217,6 @@ def _draw_example(row: pd.Series, behind: Mapping[str, str]) -> None:
 
 
 def _example(row: pd.Series) -> list[np.ndarray] | str:
-    """The item's picture, and what the probe made of it if it edits the image; or why neither can be shown."""
     corpus = corpus_name_of(row["run"], row["corpus"])
     if corpus is None:
         return f"The pictures of corpus {row['corpus']} are missing; put its folder at data/corpora/{row['corpus']}."

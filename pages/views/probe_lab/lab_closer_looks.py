@@ -110,7 +110,7 @@ def _work(
     bar, stop, place = home.empty(), home.empty(), home.empty()
     stop.button("Stop", key=f"lab.{what}.stop", icon=":material/stop:", on_click=leave)
     drawn = None
-    while not work.over:
+    while not work.over.is_set():
         said = "Others’ work comes first …"
         if (left := work.seconds_left(scores * A_SCORE_S)) is not None:
             about = f"{max(round(left), 1)} s" if left < 90 else f"{round(left / 60)} min"

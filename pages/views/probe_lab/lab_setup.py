@@ -87,7 +87,6 @@ def _prefill(state: PageState) -> None:
 
 
 def _label(state: PageState, item: Item) -> None:
-    """The object's name and category: every caption probe starts from them."""
     place: DeltaGenerator = st.container()
     if state.get("source") == "corpus" and item.label and item.category:
         place = st.popover(f"Object: **{safe(item.label)}**, {safe(item.category)}", type="tertiary")

@@ -32,25 +32,16 @@ class _Stopped(Exception):
 class Work:
     """Something that is worked out in its own thread, whoever looks. ``make``: works it out; is given what tells a
     partial result and the share that is done, in [0, 1]. ``partial``: what is known so far; ``made``: the result, once
-    ``over``; None where there is none, and ``error`` says why."""
+    it is ``over``; None where there is none, and ``error`` says why. ``unwanted``: nobody waits for it any more."""
 
     def __init__(self, make: Callable[[Tell], Any], room: Semaphore) -> None:
         self.partial: Any = None
         self.made: Any = None
         self.error, self.share = "", 0.0
         self._make, self._room = make, room
-        self._over, self._unwanted, self._begun = Event(), Event(), 0.0
+        self.over, self.unwanted, self._begun = Event(), Event(), 0.0
         self._wanted = set[str]()
         Thread(target=self._run, name="lab-work", daemon=True).start()
-
-    @property
-    def over(self) -> bool:
-        """Whether nothing more will come."""
-        return self._over.is_set()
-
-    def wait(self, seconds: float) -> bool:
-        """Wait so long at most; returns whether it is over."""
-        return self._over.wait(seconds)
 
     def want(self, who: str) -> None:
         """Count somebody among those who wait for it."""
@@ -60,12 +51,7 @@ class Work:
         """Count somebody out; once nobody waits, it ends at its next partial result."""
         self._wanted.discard(who)
         if not self._wanted:
-            self._unwanted.set()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether nobody wants it any more."""
-        return self._unwanted.is_set()
+            self.unwanted.set()
 
     def seconds_left(self, guess: float | None = None) -> float | None:
         """Seconds from now on, by what it took so far; before anything is done by a guess of the whole."""
@@ -87,14 +73,14 @@ class Work:
         except Exception as error:  # a thread's exception would be nobody's
             self.error = f"it ended with {type(error).__name__}: {error}"
         finally:
-            self._over.set()
+            self.over.set()
 
     def _tell(self, partial: Any, share: float) -> None:
         self.partial, self.share = partial, share
         self._go_on()
 
     def _go_on(self) -> None:
-        if self._unwanted.is_set():
+        if self.unwanted.is_set():
             raise _Stopped
 
 
@@ -113,10 +99,10 @@ class Works:
         :class:`Work`."""
         with self._lock:
             held = self._held.get(key)
-            if held is None or held.stopped:
+            if held is None or held.unwanted.is_set():
                 held = self._held[key] = Work(make, self._room)
             held.want(who)
             self._held.move_to_end(key)
-            for each in [each for each, work in self._held.items() if work.over][: len(self._held) - KEPT]:
+            for each in [each for each, work in self._held.items() if work.over.is_set()][: len(self._held) - KEPT]:
                 del self._held[each]
             return held

@@ -90,7 +90,6 @@ def corpus_of(folder: Path) -> str:
 
 @operators_only
 def _use(state: PageState, folder: Path) -> None:
-    """Make a set the corpus; also a callback."""
     state.put("corpus", "folder")
     state.put("root", str(folder.absolute()))
     state.put("options", f"name={corpus_of(folder)}")

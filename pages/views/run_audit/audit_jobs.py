@@ -251,7 +251,6 @@ def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: boo
 
 @operators_only
 def _do(action: Callable[[], object]) -> None:
-    """Do what a button says; a callback. A sentence about what went wrong is shown above the list."""
     tried(action, _SAID)
 
 

@@ -324,7 +324,6 @@ def _corpus(state: PageState) -> str | None:
 
 
 def _options(state: PageState) -> DeltaGenerator:
-    """Draw what most audits leave as it is: how many pictures, the run's id, the loader's options, own code."""
     loader = corpora.catalogue().get(state.get("corpus"))
     set_here = any(state.get(name) for name in ("limit", "sample", "run_id", "options"))
     set_here = set_here or bool(st.session_state.get(CORPUS_FILE))

@@ -137,7 +137,6 @@ def _numbers(told: Estimate) -> None:
 
 
 def _time(told: Estimate) -> str:
-    """The duration; from the shortest to the longest where it was not measured here."""
     if told.seconds is not None or told.between is None:
         return "unknown" if told.seconds is None else duration(told.seconds)
     unit, called = next(

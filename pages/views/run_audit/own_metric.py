@@ -86,7 +86,6 @@ def draw_own_metric(state: PageState, named: Sequence[str]) -> tuple[list[str], 
 
 
 def _problem(reference: str) -> str:
-    """Why an evaluator by path cannot be used, in a sentence; empty where it can."""
     try:
         with st.spinner("Reading the file …"):
             find(absolute(reference)).check_available()
@@ -96,7 +95,6 @@ def _problem(reference: str) -> str:
 
 
 def _bring() -> list[str]:
-    """Draw the way in for a file of the browser's machine, where this server allows it, and the choice among those."""
     if not may_bring_code():
         st.caption(_NO_UPLOADS)
         return []

@@ -102,12 +102,9 @@ def _say_barred(encoders: dict[str, str]) -> None:
 def _draw_geometry(found: geometry.Geometry, evaluator: str, corpus: str, chosen: Mapping[str, str]) -> None:
     rows = found.points.assign(evaluator=evaluator, corpus=corpus).to_dict("records")
     opens = [opening(row, {"families": "family", "modifiers": "modifier"}) for row in rows]
-    figure = geometry.valence_scatter(
-        found.points.assign(opens=opens),
-        evaluator,
-        neutral=found.neutral,
-        names={name: family_title(name) for name in found.points["family"].unique()},
-    )
+    points = found.points.assign(opens=opens)
+    names = {name: family_title(name) for name in points["family"].unique()}
+    figure = geometry.valence_scatter(points, evaluator, neutral=found.neutral, names=names)
     ordered = found.points.sort_values("projection")
     ends = listed([f"{row['modifier']} {row['median_percent']:+.1f} %" for _, row in ordered.iterrows()])
     alt = (

@@ -159,12 +159,8 @@ def _choose_options(
         if "reference" in names:
             told = "The corpus whose direction is held against the others."
             reference = state.choose(st.container(width=280), "reference", "Reference corpus", corpora, help=told)
-    return Options(
-        margin=float(state.get("margin")),
-        bare="bare" in names and state.get("against") == "bare",
-        family=family,
-        reference=reference,
-    )
+    bare = "bare" in names and state.get("against") == "bare"
+    return Options(margin=float(state.get("margin")), bare=bare, family=family, reference=reference)
 
 
 def _of_size(drawing: Drawing) -> bool:
@@ -382,13 +378,8 @@ def draw() -> None:
         whole = choose_scope(state, files, row=row, across=state.get("question") in ACROSS)
         beside = st.container(horizontal=True, vertical_alignment="center", gap="medium")
         with beside:
-            state.switch(
-                "question",
-                "Research question",
-                SHOWN,
-                format_func=lambda name: SECTIONS[name][0],
-                label_visibility="collapsed",
-            )
+            sections = {name: SECTIONS[name][0] for name in SHOWN}
+            state.switch("question", "Research question", sections, label_visibility="collapsed")
             section = str(state.get("question"))
         scope = whole if section in ACROSS else whole.only()
         say_withheld(files, scope)

@@ -156,13 +156,8 @@ def _choices(state: PageState) -> SuiteRequest | None:
         suite = _suite(stamps(paths), stamps(homes), selves)
         if not suite.rated and not suite.compared:
             raise InvalidInput(f"{paths[0].name} holds no usable judgement; {suite.left_out} entries were left out")
-        return SuiteRequest.of(
-            files=tuple(map(str, paths)),
-            images=tuple(map(str, homes)),
-            evaluators=names,
-            keep_self_references=selves,
-            run=_run(state, suite, names),
-        )
+        run, given, images = _run(state, suite, names), tuple(map(str, paths)), tuple(map(str, homes))
+        return SuiteRequest.of(files=given, images=images, evaluators=names, keep_self_references=selves, run=run)
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
         return None

@@ -209,14 +209,9 @@ def besides(files: Signature, scope: Narrowed, margin: float = MARGIN) -> dict[s
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Looking for the worst findings …")
 def findings(files: Signature, scope: Narrowed, margin: float = MARGIN, least: int = LEAST_N) -> pd.DataFrame:
     """Worst three findings of a scope; see ``core.analysis.overview.worst_findings``."""
-    return worst_findings(
-        store(files),
-        view(files, scope),
-        families=families(files, scope, margin),
-        margin=margin,
-        least=least,
-        accepted=accepted_words(files, scope),
-    )
+    known, accepted = families(files, scope, margin), accepted_words(files, scope)
+    seen = view(files, scope)
+    return worst_findings(store(files), seen, families=known, margin=margin, least=least, accepted=accepted)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)

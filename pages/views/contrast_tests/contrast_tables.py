@@ -207,12 +207,8 @@ def draw_matrix(
     many = f"{len(left_out)} more tests are" if len(left_out) > 1 else "1 more test is"
     few = f"{many} not shown: too few pictures." if left_out else ""
     draw_figure(figure, every, drawing.id, title=drawing.title, said=against_coin(frame), rule=drawing.note, note=few)
-    draw_folded(
-        "What each test does, with an example",
-        lambda: _draw_examples(files, scope),
-        key="contrast.examples",
-        icon=":material/rule:",
-    )
+    examples = partial(_draw_examples, files, scope)
+    draw_folded("What each test does, with an example", examples, key="contrast.examples", icon=":material/rule:")
 
     def numbers() -> None:
         if left_out:

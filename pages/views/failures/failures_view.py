@@ -249,12 +249,9 @@ def _below(gallery: _Gallery, pair: pd.Series, rows: pd.DataFrame, judged: pd.Da
     if rows["family"].isin(unsure_words(files, scope)).any():
         st.markdown(f":gray-badge[{MAY_BE_TRUE}]", help=f"{WHY[:1].upper()}{WHY[1:]}.")
     failure_card.captions(rows)
-    failure_card.draw_scores(
-        rows,
-        bold=failure_card.deciding(pair, rows, scope.evaluators, order),
-        floor=state.get("floor") / 100 if order == "percent" else 0.0,
-        key=key,
-    )
+    bold = failure_card.deciding(pair, rows, scope.evaluators, order)
+    floor = state.get("floor") / 100 if order == "percent" else 0.0
+    failure_card.draw_scores(rows, bold=bold, floor=floor, key=key)
     failure_card.verdict(judged, pair)
     named = failures_state.pair_of(pair, language=scope.language, rank=scope.rank)
     failures_state.draw_tags(held.of(named))

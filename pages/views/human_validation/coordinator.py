@@ -156,18 +156,11 @@ def _draw_sample(sample: sampling.Sample) -> None:
 def _sample(
     files: Signature, run: str, kind: str, total: int, seed: int, strata: tuple[sampling.Stratum, ...], rate: float
 ) -> sampling.Sample:
-    labels: Mapping[str, Collection[str]] = {}
-    with suppress(InvariscopeError):  # of everything annotated in each picture, where the corpus is here
-        labels = labels_in_pictures(run_of(files, run), load=desk().corpus)
+    known: Mapping[str, Collection[str]] = {}
+    with suppress(InvariscopeError):  # labels of all that is annotated in each picture, where the corpus is here
+        known = labels_in_pictures(run_of(files, run), load=desk().corpus)
     return sampling.draw_sample(
-        store(files),
-        run,
-        kind=kind_of(kind),
-        total=total,
-        seed=seed,
-        strata=strata,
-        attention_rate=rate,
-        present=labels,
+        store(files), run, kind=kind_of(kind), total=total, seed=seed, strata=strata, attention_rate=rate, present=known
     )
 
 

@@ -161,13 +161,8 @@ def _draw_own(study: Study) -> None:
         asked = entrance.asked_of(item, kind)
         cells = st.columns(len(asked))
         for cell, what in zip(cells, asked, strict=True):
-            options = [_ANY, *map(str, entrance.answers_to(what, kind))]
-            cell.selectbox(
-                _ABOUT[what],
-                options,
-                key=f"study.practice.right.{name}.{what}",
-                format_func=partial(_named, study, what),
-            )
+            options, named = [_ANY, *map(str, entrance.answers_to(what, kind))], partial(_named, study, what)
+            cell.selectbox(_ABOUT[what], options, key=f"study.practice.right.{name}.{what}", format_func=named)
         st.text_input("Why, told after the answer", key=f"study.practice.why.{name}", max_chars=entrance.WHY_LIMIT)
         button("Add it to practice", "add", "study.practice.add", _add, study, name, asked)
 

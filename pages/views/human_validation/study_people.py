@@ -123,11 +123,8 @@ def draw_people(study: Study, _state: PageState) -> None:
 
 def _draw_links(study: Study) -> None:
     rows = [(each.id, each.name, link) for each in study.state().annotators.values() if (link := _link(study, each.id))]
-    with st.expander(
-        f"Links ({len(rows)})",
-        expanded=not any(each.done for each in study.state().annotators.values()),
-        icon=":material/link:",
-    ):
+    begun = any(each.done for each in study.state().annotators.values())
+    with st.expander(f"Links ({len(rows)})", expanded=not begun, icon=":material/link:"):
         st.caption(
             "A link opens one annotator's items and nothing else. Send each to its person only; revoke it below."
         )
@@ -424,11 +421,8 @@ def _draw_reminders(study: Study, quality: pd.DataFrame, links: dict[str, str]) 
         for row in rows:
             left = int(row["planned"] - row["votes"])
             st.markdown(f"**{safe(row['annotator'])}** {safe(row['name'])}: {counted(left, 'item')} left")
-            st.code(
-                reminder(str(row["name"]), int(row["votes"]), left, links[row["annotator"]]),
-                language=None,
-                wrap_lines=True,
-            )
+            told = reminder(str(row["name"]), int(row["votes"]), left, links[row["annotator"]])
+            st.code(told, language=None, wrap_lines=True)
 
 
 def reminder(name: str, given: int, left: int, link: str) -> str:

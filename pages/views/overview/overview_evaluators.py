@@ -109,7 +109,8 @@ def _draw_families(made: Card) -> None:
         rows = card[card["evaluator"] == name]
         with cells.container(border=True, height="stretch"):
             st.markdown(f"**{safe(name)}**")
-            figure = family_shifts(contrasts[contrasts["evaluator"] == name], rows, colour=colour[name], top=top)
+            own = contrasts[contrasts["evaluator"] == name]
+            figure = family_shifts(own, rows, colour=colour[name], top=top)
             opens = [json.dumps({"evaluators": name, "families": family}) for family in figure.frame["label"]]
             figure = replace(figure, frame=figure.frame.assign(opens=opens))
             spoken = [
@@ -118,16 +119,10 @@ def _draw_families(made: Card) -> None:
                 for _, row in rows.iterrows()
             ]
             alt = f"Worst family of each axis under {name}, median absolute percent change. {'; '.join(spoken)}"
-            draw_figure(
-                figure, key=f"overview.card.{name}", alt=alt, clicked=partial(pairs_behind, chosen={}, scope=behind)
-            )
-            figure_buttons(
-                figure,
-                contrasts[contrasts["evaluator"] == name],
-                f"fairness-card-{name}",
-                title=f"Fairness card of {name}",
-                key=f"overview.card.{name}.files",
-            )
+            key, clicked = f"overview.card.{name}", partial(pairs_behind, chosen={}, scope=behind)
+            draw_figure(figure, key=key, alt=alt, clicked=clicked)
+            title = f"Fairness card of {name}"
+            figure_buttons(figure, own, f"fairness-card-{name}", title=title, key=f"{key}.files")
             for _, row in rows.iterrows():
                 _draw_worst(row, risks)
             for sentences in told[name]:

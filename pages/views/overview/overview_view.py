@@ -122,19 +122,11 @@ def draw() -> None:
     """Draw the view."""
     files = open_runs.present()
     opened = open_runs.store(files)
-    fields = (
-        *scope_fields(files),
-        *overview_findings.finding_fields(files),
-        switch_field("more"),
-        switch_field("card"),
-    )
-    state = PageState("overview", fields)
+    more = (switch_field("more"), switch_field("card"))
+    state = PageState("overview", (*scope_fields(files), *overview_findings.finding_fields(files), *more))
     state.restore()
-    header(
-        "Which image-caption metrics ignore harmless edits, and notice wrong captions?",
-        state,
-        words=("run", "SD", "interval"),
-    )
+    asked = "Which image-caption metrics ignore harmless edits, and notice wrong captions?"
+    header(asked, state, words=("run", "SD", "interval"))
     if opened.runs():
         try:
             scope = choose_scope(state, files, usual=open_runs.opens_on(files))

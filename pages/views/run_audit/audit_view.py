@@ -170,12 +170,8 @@ def _machines(told: Estimate) -> None:
 
 def _power(plan: Plan, items: int) -> None:
     names, families = tuple(spec.name for spec in plan.specs), drifting(plan.probes)
-    found = planned(
-        _prior(present(), names, families, plan.corpus.name, plan.subjects[0]),
-        evaluators=names,
-        families=families,
-        n=items,
-    )
+    before = _prior(present(), names, families, plan.corpus.name, plan.subjects[0])
+    found = planned(before, evaluators=names, families=families, n=items)
     first, *rest = found.sentences(called=family_title)
     st.markdown(
         f"**What it could show.** {safe(first, limit=900)}",

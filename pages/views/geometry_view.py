@@ -29,7 +29,6 @@ from pages.views.common.url_state import Field, PageState, one_of, text
 from pages.views.probe_lab.lab_state import Stamps, barred_encoders, own_ready, stamps
 
 MOST_CHARACTERS = 1500  # of one word list in a link
-
 FILTERS = ("families", "categories", "coverage_bins")
 
 

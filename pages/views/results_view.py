@@ -51,7 +51,6 @@ MEASURED = {
 """What the figures show; how far items move, whichever way, where a figure of it is there."""
 AGAINST = {"baseline": "Neutral of equal length", "bare": "Bare caption"}
 LARGEST_MARGIN = 20.0
-
 COMPARE = "compare"
 SIDES = ("a", "b")
 ONE = {"run": "Run", "corpus": "Corpus", "subject": "Subject caption", "language": "Language"}

@@ -25,9 +25,7 @@ from pages.views.contrast_tests.contrast_state import USUAL
 UPLOAD = "runs.upload"
 _TOLD = "runs.told"
 _MOST = 12  # runs that have a row; the table has all
-
 _SMALL = 100_000  # scored pairs up to which a run is read for what its row says of it
-
 _NEW = (AUDIT, lambda _: False)  # where a new run is begun, with no field of this view
 
 _WAYS: tuple[tuple[str, str, str, dict[str, str]], ...] = (

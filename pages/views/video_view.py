@@ -39,7 +39,6 @@ SESSION_VIDEOS, SESSION_MB, ALL_MB = 2, 48, 256
 """Uploaded videos that a session holds, and MB that they take, in a session and in all together."""
 
 SIDE = 512  # longest side, in px, at which frames are scored here; the evaluators see about 224 px
-
 USUAL_FRAMES, MOST_FRAMES = 8, 32
 MOST_CAPTIONS, LONGEST = 6, 2000
 

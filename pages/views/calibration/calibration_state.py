@@ -52,7 +52,6 @@ MEASURES = {
 """Measure before and after -> its name on the page, what it is."""
 
 Votes = tuple[tuple[str, int, int], ...]  # (path, size, time of change) of every file of every study
-
 Bands = dict[str, tuple[np.ndarray, np.ndarray]]
 
 

@@ -194,9 +194,7 @@ def _start(request: MeasureRequest) -> None:
 
 
 LED = (OF_AXES, "spearman", "sensitivity")  # measures that the line is of
-
 _TO = "\N{WORD JOINER}–\N{WORD JOINER}"  # both ends of an interval stay on one line
-
 _NAMED = 4  # kinds of edits up to which each is named
 
 

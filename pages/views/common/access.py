@@ -160,12 +160,9 @@ METRIC_UPLOADS = "INVARISCOPE_METRIC_UPLOADS"
 KEY = "key"  # parameter of the link that holds the token
 KEPT = "X-Invariscope-Key"  # header of a WebSocket with what its browser keeps of the token
 START = "start"  # the entry at which the dashboard opens
-
 HUMAN = "human_validation"
 AUDIT = "run_audit"
-
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})  # names under which a machine reaches itself and nobody else does
-
 _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip")
 _ADMITTED = "access.admitted"
 

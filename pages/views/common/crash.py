@@ -47,9 +47,7 @@ PACKAGES = ("streamlit", "numpy", "pandas", "pyarrow", "duckdb", "pillow", "plot
 
 ELSEWHERE = "(elsewhere)"  # stands for code and types that are neither Invariscope's nor those of an installed package
 MOST_FRAMES = 60  # frames of an exception that are kept: the innermost ones
-
 MOST_CAUSES = 5
-
 _OWN = ("core", "pages", "app.py")
 _BASES = (Path(core.__file__).resolve().parents[1], Path(__file__).resolve().parents[3])
 _LIBRARIES = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib", "stdlib"))

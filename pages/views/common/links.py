@@ -39,7 +39,6 @@ _OF_TESTS = ("knob", "domain", "verified", "upheld", "bar")
 
 _OF_SCOPE = ("run", "corpus", "subject", "language", "controls")  # of what a mark asks for: what its words leave out
 _MANY = 4  # values of a field that the words of a link name; of more it says how many they are
-
 Row = Mapping[str, Any] | pd.Series
 
 

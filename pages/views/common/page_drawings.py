@@ -106,11 +106,8 @@ TALL, SCROLLED = 24, 620  # rows from which a table scrolls by itself, and its h
 FAMILIES = ("family", "rival", "nuisance")  # columns whose values are names of families
 NOTHING = "—"  # where there is no value
 _WHOLE = re.compile(r"%([+]?)(?:d|[.]0f)")  # printf's formats of whole numbers
-
 _LETTER, _ROOM, _WIDEST = 7.2, 24, 260  # px: a letter, what stands around a cell's words, a column of families
-
 Write = Callable[[Any], str]
-
 NUMBER, TEXT = st.column_config.NumberColumn, st.column_config.TextColumn  # looks of columns
 
 

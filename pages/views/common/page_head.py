@@ -29,7 +29,6 @@ from pages.views.common.text import component, meaning, safe
 from pages.views.common.url_state import PageState, note_view, turn_to, view_now
 
 _FILTERS = frozenset(field.name for field in fields(Slice))  # filters that mean the same in every view that has them
-
 _SCOPE_STAYS = " The scope stays, on this page and on the others; *Reset scope* takes it back."
 
 

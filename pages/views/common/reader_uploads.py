@@ -29,7 +29,6 @@ from core.writing import sweep, write_bytes
 V = TypeVar("V")
 _MB = 1 << 20
 IDLE_S = 3600.0  # seconds after which an upload that nobody looked at may make room for a new one
-
 AWAY_S = 150.0  # seconds that a browser may be away: Streamlit lets its session go after two minutes
 
 
@@ -180,7 +179,6 @@ class Uploads(Generic[V]):
 
 
 DAY_S = 24 * 3600.0  # seconds after which a file is deleted, whoever looked at it meanwhile
-
 _KEY = re.compile(r"[0-9a-f]{32}")
 
 

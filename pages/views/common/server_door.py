@@ -32,7 +32,6 @@ from core.settings import assets_dir, public_url
 from pages.views.common.access import KEPT, KEY, asks_for_token, mark_of, may_bring, may_operate
 
 MB = 1 << 20
-
 OPERATOR_MB = 2048  # most that the files of an operator's session may take together
 VIEWER_MB = 128  # most that the files of a viewer's session may take together, where viewers may bring files at all
 VIEWERS_MB = 512  # most that the files of all viewers' sessions may take together

@@ -37,7 +37,6 @@ _COUNTS = (
     "would leave, the other filters kept."
 )
 _SIGNS = {"up": "Score rose", "down": "Score fell", "none": "Score did not move"}
-
 ALL = tuple(LABELS)  # choices in the order in which they are drawn
 
 

@@ -29,9 +29,7 @@ from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, checked, joined, one_of, some_of, switch_field, text, within
 
 USUAL = Scope(directional=True)  # the scope of a reader who chose nothing: what holds directional probes
-
 VIEWS = {"tests": "Tests", "selectivity": "Selectivity", "tables": "Every table"}
-
 _ITEMS = {name: slice_filters.LABELS[name] for name in ("categories", "coverage_bins")}
 _FACTS = {
     "knob": ("Knob", "The detail that is wrong in one picture of a pair, e.g. the count."),

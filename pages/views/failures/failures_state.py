@@ -172,7 +172,6 @@ def _read_record(raw: str) -> tuple[str, str]:
 
 
 SUGGESTED = ("bad edit", "meaning changed", "real failure")  # offered before anybody wrote a tag
-
 _ASKED, _SAID, _DONE, _TAGS, _NOTE = (f"failures.tagging.{name}" for name in ("asked", "said", "done", "tags", "note"))
 
 
@@ -300,9 +299,7 @@ def _save(pair: Pair) -> None:
 
 
 MOST = 12  # items beside the one that is asked about
-
 _EMBEDDING = "failures.like.asked"
-
 AT_ONCE = 500  # pictures that one click has embedded at most
 
 

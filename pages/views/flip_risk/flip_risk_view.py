@@ -35,12 +35,9 @@ from pages.views.common.url_state import Field, PageState, one_of
 from pages.views.flip_risk.flip_evidence import cells_of, draw_evidence
 
 MOST_TOLD = 3  # metrics named in the first sentence; of more their range is told, and each stands in the map
-
 _SPREAD = "Spread: the range of the middle half of a metric's scores. "
 _ALONE = "Each picture has one caption here: how often two captions of one picture would turn is not known."
-
 USUAL = 0.007  # the gap where no family has a trustworthy gap
-
 _UNIT_LABELS = {"iqr": "% of the metric's spread", "scale": "% of the score's scale"}
 _UNIT_TOLD = {
     "iqr": "The gap is a share of the metric's interquartile range: the spread of the middle half of its scores on "

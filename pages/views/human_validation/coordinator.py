@@ -254,7 +254,6 @@ GROUPS = {
 
 _BEFORE_VOTES = ("Invite", "Taking part", "Files")  # groups that have something before the first vote
 _WITH_SCORES = ("comparisons", "powered", "scores")  # parts that hold votes against the scores of the study's run
-
 _WORDS = {OPEN: "Open", PAUSED: "Paused", CLOSED: "Closed"}
 
 

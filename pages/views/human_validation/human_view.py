@@ -59,7 +59,6 @@ def _note() -> None:
 
 
 TOO_SOON = 0.3  # seconds after an item appeared in which an answer is a held key, not a judgement
-
 AHEAD = 2
 
 

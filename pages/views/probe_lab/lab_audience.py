@@ -153,7 +153,6 @@ def _remove(key: str) -> None:
 
 
 _SIDE = 900  # longest side, in px, of a picture on the stage
-
 _CLEAN = "lab.present.unedited"
 
 

@@ -28,7 +28,6 @@ from pages.views.common.url_state import PageState
 from pages.views.probe_lab import lab_state
 
 _KEY, _TURN, _PAST, _DRAWN_REFUSED = "lab.canvas", "lab.canvas.turn", "lab.canvas.past", "lab.canvas.refused"
-
 _FIELDS = ("box", "mask")  # what of the link says where the object is
 
 
@@ -135,16 +134,13 @@ def data_address(kind: str, data: bytes) -> str:
 
 PICTURES = ["jpg", "jpeg", "png", "webp", "gif", "tif", "tiff"]
 SHOWN_SIDE = 900  # longest side, in px, of the frames of a video
-
 LISTED = 2000  # items offered in the list; a larger corpus is searched in the dialog
 
 _Found = tuple[Item, Callable[[], np.ndarray], tuple[str, ...]]
 """A picture: its item, what reads its pixels, and what is said of it."""
 
 PROPOSED = "lab.proposed"  # session key of the names that are proposed for what the picture shows
-
 _REFUSED, _LET_GO = "lab.refused", "lab.let_go"
-
 A_PAGE = 12  # thumbnails on one page of the dialog
 
 

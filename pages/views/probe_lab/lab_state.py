@@ -96,9 +96,7 @@ AT_ONCE = 2
 
 BENCHES = 32  # pictures that are kept on a bench, so that a page that runs again finds what it made
 WITH_VARIANTS = 4  # pictures whose variants are kept; what a page or a file asks of another is made anew
-
 CAPTION_LIMIT = 10_000
-
 DEMO = "demo"  # the corpus that a reader meets first
 
 DEFAULT_PROBES = (

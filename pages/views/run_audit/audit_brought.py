@@ -27,7 +27,6 @@ from pages.views.probe_lab.lab_state import availabilities
 
 SHOWN = 6  # items that are previewed
 MOST_MB = 64  # of one file: what the server's own endpoint takes (``server.maxUploadSize``)
-
 _SIDE = 220
 _DONE, _SAID, _REMOVED = "run.bring.done", "run.bring.said", "run.bring.removed"
 _PICTURES = ["zip", "jpg", "jpeg", "png", "webp", "gif", "tif", "tiff", "bmp", "csv", "json", "jsonl"]

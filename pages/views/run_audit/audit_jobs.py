@@ -41,7 +41,6 @@ LINKS = (
 """Where a complete run can be looked at; each opens on that run alone."""
 
 _SAID = "run.jobs.said"  # session key of what a button of a card was refused
-
 _Colour = Literal["gray", "blue", "orange", "green", "red"]
 _BADGES: dict[str, tuple[str, _Colour, str]] = {
     "waiting": ("In line", "gray", ":material/hourglass_empty:"),

@@ -34,10 +34,8 @@ from pages.views.probe_lab.lab_state import default_evaluators, own_metrics
 
 FILES = "run.files"  # session key of the evaluators by path: not in the link, for naming a file runs it
 METRIC = "run.check.metric"  # session key of the metric that would be checked
-
 _CHECK_SAID = "run.check.said"
 _EVERY_S = 1.0  # seconds between two looks at a check that runs
-
 _TEMPLATES = {"Lists of pairs": "function.py", "One pair": "pair.py", "Class": "metric.py"}
 
 _NO_UPLOADS = (

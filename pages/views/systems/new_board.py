@@ -30,7 +30,6 @@ from pages.views.probe_lab.lab_state import default_evaluators, linked_evaluator
 from pages.views.systems.kept_board import image_probes
 
 SOURCES = {"upload": "My captions", "captions": "Captions from the corpus"}
-
 FEW, MOST = 20, 2000  # pictures scored unless the reader asks for more, and at most
 
 

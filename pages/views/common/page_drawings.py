@@ -47,12 +47,11 @@ def draw_figure(
     marks = frozenset(map(str, figure.frame["opens"])) if answers else frozenset()
     found = panels(figure)
     above = st.container() if figure.kind == "map" else None  # the foot of a map may lie below the screen
-    drawn: dict[str, Any] = {"width": "stretch", "config": CONFIG, "alt": alt, "key": key}
-    if answers:
-        drawn["on_select"] = "rerun" if picked is None else partial(_pick, key, marks, picked)
-        drawn["selection_mode"] = "points"
+    act: Any = "ignore" if not answers else "rerun" if picked is None else partial(_pick, key, marks, picked)
+    looks: dict[str, Any] = {"width": "stretch", "config": CONFIG, "alt": alt, "selection_mode": "points"}
     with st.container(key=_room(figure, found, key)):
-        chosen = st.plotly_chart(plot(figure, clicks=answers, dark=_dark(), found=found), **drawn)
+        made = plot(figure, clicks=answers, dark=_dark(), found=found)
+        chosen = st.plotly_chart(made, key=key, on_select=act, **looks)
     if answers and clicked and (opened := _opened(chosen, marks)):
         with above or nullcontext():
             clicked(opened)

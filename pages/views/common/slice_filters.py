@@ -117,17 +117,18 @@ def offer_relaxing(
     ``a_``."""
     counts = relaxations(store(files), scope, chosen)
     also = also or {}
-    key, act = f"{state.page}.relax.", state.take_back
+    key = f"{state.page}.relax."
     with st.container(horizontal=True, gap="small"):
         for name, count in counts.items():
             words = describe(replace(Slice(), **{name: getattr(chosen, name)}))
             if name != "evaluators" and count and fills(chosen.without(name)):
                 label = f"Without {safe(words, limit=60)} · {counted(count, 'shift')}"
-                button(label, "", f"{key}{side}{name}", act, *_fields([name], chosen, side))
+                button(label, "", f"{key}{side}{name}", state.take_back, *_fields([name], chosen, side))
         for name, words in also.items():
-            button(words, "", f"{key}{name}", act, name)
+            button(words, "", f"{key}{name}", state.take_back, name)
         if set(counts) - {"evaluators"} or also:
-            button("Clear filters", "filter_alt_off", f"{key}{side}all", act, *_fields(counts, chosen, side), *also)
+            fields = (*_fields(counts, chosen, side), *also)
+            button("Clear filters", "filter_alt_off", f"{key}{side}all", state.take_back, *fields)
 
 
 def _fields(names: Iterable[str], chosen: Slice, side: str) -> tuple[str, ...]:

@@ -136,9 +136,13 @@ def _counts(files: Signature, scope: Narrowed) -> dict[str, dict[str, int]]:
 def draw_nothing(files: Signature, scope: Narrowed, what: str) -> None:
     """Say that the filters leave nothing of something, and take them back on a click."""
     nothing([what])
+    _clear(contrast_state(files), files, scope, what)
+
+
+def _clear(state: PageState, files: Signature, scope: Narrowed, what: str) -> None:
     label = f"Clear filters ({counted(len(scores(files, scope).items), 'item')})"
-    fields, act = (*(name for name in FILTERS if name != "bar"), *own_values(files)), contrast_state(files).take_back
-    button(label, "filter_alt_off", f"contrast.relax.{what}", act, *fields)
+    fields = (*(name for name in FILTERS if name != "bar"), *own_values(files))
+    button(label, "filter_alt_off", f"contrast.relax.{what}", state.take_back, *fields)
 
 
 def options_of(state: PageState, files: Signature, scope: Narrowed) -> Options:

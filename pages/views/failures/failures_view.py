@@ -83,8 +83,8 @@ def _cell(rows: pd.DataFrame, made: Made) -> Cell:
     return Cell(shown, f"{title(str(first['probe']))} · {first['item']}", str(first["caption"]), scores)
 
 
-def _draw_tiles(gallery: _Gallery, pairs: pd.DataFrame, rows: pd.DataFrame) -> None:
-    (state, files, scope, _), held, _ = gallery
+def _draw_tiles(state: PageState, gallery: _Gallery, pairs: pd.DataFrame, rows: pd.DataFrame) -> None:
+    (_, files, scope, _), held, _ = gallery
     parts = failures_state.by_pair(pairs, rows)
     rooms = []
     with pictures(store(files), pairs, marks=state.get("marks")) as begun:
@@ -165,8 +165,8 @@ def _draw_controls(state: PageState, held: Held) -> None:
                 st.toggle("Every edit", key=state.key("every"), help=hint)
 
 
-def _draw_gallery(gallery: _Gallery, found: Ranking) -> None:
-    (state, files, scope, _), _, named = gallery
+def _draw_gallery(state: PageState, gallery: _Gallery, found: Ranking) -> None:
+    (_, files, scope, _), _, named = gallery
     a_page = failures_state.A_PAGE[state.get("layout")]
     pages = -(-(found.n_items if failures_state.of_items(state) else found.n_pairs) // a_page)
     _draw_one_item(state)
@@ -192,7 +192,7 @@ def _draw_gallery(gallery: _Gallery, found: Ranking) -> None:
                 ]
                 st.caption(f"Noise band, which holds 95 of 100 invisible edits: {', '.join(bands)}." if bands else "")
     if state.get("layout") == "grid":
-        _draw_tiles(gallery, pairs, rows)
+        _draw_tiles(state, gallery, pairs, rows)
     else:
         first = (page - 1) * a_page + 1
         known = any_judged(files)
@@ -205,7 +205,7 @@ def _draw_gallery(gallery: _Gallery, found: Ranking) -> None:
                 with cells.container(border=True, height="stretch", gap="xsmall", key=f"failure_card_{place}"):
                     failure_card.heading(first + place, pair, own, state.get("sort"))
                     rooms.append((failure_card.place_for_pictures(str(place)), st.empty()))
-                    _below(gallery, pair, own, judged, key=str(place))
+                    _below(state, gallery, pair, own, judged, key=str(place))
             for place, ((room, below), own, made) in enumerate(zip(rooms, parts, begun, strict=True)):
                 shown = finished(made)
                 failure_card.draw_pictures(room, shown, own.iloc[0], key=str(place))
@@ -243,8 +243,10 @@ def _turn(state: PageState, label: str, shortcut: str, page: int, *, disabled: b
     button(label, "", f"failures.turn.{label}", state.put, "page", page, shortcut=shortcut, disabled=disabled)
 
 
-def _below(gallery: _Gallery, pair: pd.Series, rows: pd.DataFrame, judged: pd.DataFrame, *, key: str) -> None:
-    (state, files, scope, _), held, _ = gallery
+def _below(
+    state: PageState, gallery: _Gallery, pair: pd.Series, rows: pd.DataFrame, judged: pd.DataFrame, *, key: str
+) -> None:
+    (_, files, scope, _), held, _ = gallery
     order = state.get("sort")
     if rows["family"].isin(unsure_words(files, scope)).any():
         st.markdown(f":gray-badge[{MAY_BE_TRUE}]", help=f"{WHY[:1].upper()}{WHY[1:]}.")
@@ -310,7 +312,7 @@ def draw() -> None:
             also = {"tagged": "Without the tags"} if state.get("tagged") else {}
             offer_relaxing(*seen, also=also)
         else:
-            _draw_gallery(_Gallery(seen, held, tagged), found)
+            _draw_gallery(state, _Gallery(seen, held, tagged), found)
         state.publish()
         failure_card.show_record(state, files, scope, held)
         failures_state.show_tagging(held)

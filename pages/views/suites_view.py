@@ -93,11 +93,8 @@ _SAID = "suites.said"
 
 
 def _draw_start(state: PageState) -> None:
-    with st.expander(
-        "Run metrics on a suite or your own ratings",
-        icon=":material/play_arrow:",
-        expanded=bool(state.get("file") or state.get("folder")),
-    ):
+    label, begun = "Run metrics on a suite or your own ratings", bool(state.get("file") or state.get("folder"))
+    with st.expander(label, icon=":material/play_arrow:", expanded=begun):
         st.caption(
             "Files that are read: Flickr8k-Expert and -CF, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k; of "
             "videos, VATEX-EVAL and ActivityNet-FOIL; your own table (image, caption, rating; or text, left, right, "
@@ -329,13 +326,9 @@ def _risks(result: SuiteResult) -> None:
 def _decisions(result: SuiteResult) -> None:
     with st.expander("Why is mine different?", icon=":material/rule:"):
         decisions = tables.decision_table(result)
-        _rows(
-            decisions,
-            tables.DECISION_COLUMNS,
-            f"Every decision on the way to the numbers of {result.suite}",
-            "suites.decisions",
-            tall=66,  # px: its sentence stands on three lines
-        )
+        alt = f"Every decision on the way to the numbers of {result.suite}"
+        tall = 66  # px: a decision's sentence stands on three lines
+        _rows(decisions, tables.DECISION_COLUMNS, alt, "suites.decisions", tall=tall)
         data_buttons(decisions, f"{result.id}-decisions", key="suites.decisions")
         st.caption(tables.DECISION_NOTE)
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -184,14 +184,9 @@ def _choose_video(state: PageState) -> Frames | None:
             if not _demo_ids():
                 st.info("This demo corpus has no videos; `make demo` makes them.", icon=":material/movie:")
                 return None
+            ids, key = _demo_ids(), state.key("video")
             row.selectbox(
-                "Video",
-                _demo_ids(),
-                key=state.key("video"),
-                width=400,
-                format_func=_title,
-                on_change=state.take_back,
-                args=_WRITTEN,
+                "Video", ids, key=key, width=400, format_func=_title, on_change=state.take_back, args=_WRITTEN
             )
             return demo_frames(state.get("video"), state.get("frames"))
         return _uploaded(state)

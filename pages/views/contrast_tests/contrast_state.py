@@ -82,15 +82,9 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
             items = counts[name]
             known = dict.fromkeys(state.get(name), 0) | dict(items)
             if len(known) > 1 or state.get(name):
-                said = {value: f"{value} · {counted(n, 'item')}" for value, n in known.items()}
-                st.multiselect(
-                    label,
-                    list(known),
-                    key=state.key(name),
-                    help=help_text,
-                    placeholder=f"All {len(known)}",
-                    format_func=said.__getitem__,
-                )
+                said = {value: f"{value} · {counted(n, 'item')}" for value, n in known.items()}.__getitem__
+                key, every = state.key(name), f"All {len(known)}"
+                st.multiselect(label, list(known), key=key, help=help_text, placeholder=every, format_func=said)
         slice_filters.choose_own(
             state, {key: {value: f" · {counted(n, 'item')}" for value, n in counts[key].items()} for key in table.own}
         )

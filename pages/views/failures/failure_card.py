@@ -275,13 +275,8 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
     draw_table(table.map(_cell).reset_index(), key="failures.record.table", alt=alt, height=360, column_config=columns)
     text = as_json(records)
     with st.container(horizontal=True, vertical_alignment="center"):
-        file_button(
-            "Record as JSON",
-            text.encode(),
-            f"{pair['run']}-{pair['item']}-{pair['probe']}.json",
-            icon="data_object",
-            key="failures.record.json",
-        )
+        name = f"{pair['run']}-{pair['item']}-{pair['probe']}.json"
+        file_button("Record as JSON", text.encode(), name, icon="data_object", key="failures.record.json")
         to_lab(pair, rows, files)
         tag_button(named, held, key="record", before=lambda: state.put("record", ""))
     with st.expander("As JSON, to copy"):

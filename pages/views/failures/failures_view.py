@@ -133,14 +133,8 @@ Words that the edit took away are :orange-background[~~struck out~~], words that
 def _draw_controls(state: PageState, held: Held) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         state.switch("layout", "Layout", failures_state.LAYOUTS)
-        st.selectbox(
-            "Furthest by",
-            tuple(_ORDERS),
-            key=state.key("sort"),
-            format_func=_ORDERS.__getitem__,
-            help=_ORDERS_HELP,
-            width=210,
-        )
+        key, words = state.key("sort"), _ORDERS.__getitem__
+        st.selectbox("Furthest by", tuple(_ORDERS), key=key, format_func=words, help=_ORDERS_HELP, width=210)
         if state.get("sort") == "percent":
             st.selectbox(
                 "Smallest baseline",
@@ -153,13 +147,9 @@ def _draw_controls(state: PageState, held: Held) -> None:
             )
         failures_state.draw_tag_filter(state, held)
         with st.popover("What is shown", icon=":material/tune:"):
-            st.selectbox(
-                "Marks on pictures",
-                tuple(failures_state.MARKS),
-                key=state.key("marks"),
-                format_func=failures_state.MARKS.__getitem__,
-                help="Frames around a moved object, or the changed pixels in colour on grey",
-            )
+            key, marks = state.key("marks"), failures_state.MARKS
+            hint = "Frames around a moved object, or the changed pixels in colour on grey"
+            st.selectbox("Marks on pictures", tuple(marks), key=key, format_func=marks.__getitem__, help=hint)
             if not state.get("item"):
                 hint = "A card for every pair, not the furthest of each item"
                 st.toggle("Every edit", key=state.key("every"), help=hint)

@@ -142,12 +142,9 @@ def _draw_own(study: Study) -> None:
             st.caption("Every item of this study has votes or is practised already.")
             return
         st.caption("It leaves the study: it is practised, and no longer asked about.")
-        name = st.selectbox(
-            "Item",
-            [each.id for each in free],
-            key=f"study.practice.item.{study.id}",
-            format_func=lambda one: _titled(state.by_id[one]),
-        )
+        titles = {each.id: _titled(each) for each in free}
+        key = f"study.practice.item.{study.id}"
+        name = st.selectbox("Item", list(titles), key=key, format_func=titles.__getitem__)
         item = state.by_id[name]
         try:
             pictures = desk().pictures(study, item)

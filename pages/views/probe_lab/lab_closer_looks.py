@@ -152,13 +152,8 @@ def draw_places(home: DeltaGenerator, bench: Workbench, caption: str, names: Seq
             "metric on its own scale. A cell without a number would cover another object, or its baseline scores 0 "
             "or less."
         )
-        file_button(
-            "Places as CSV",
-            lambda: csv_bytes(kept.rows_of_places()),
-            f"{_stem(bench)}-places.csv",
-            icon="table",
-            key="lab.places.csv",
-        )
+        name = f"{_stem(bench)}-places.csv"
+        file_button("Places as CSV", lambda: csv_bytes(kept.rows_of_places()), name, icon="table", key="lab.places.csv")
 
 
 def _map(held: Shared, key: Hashable, bench: Workbench, caption: str, names: Sequence[str], tell: Tell) -> PositionMap:

@@ -32,13 +32,8 @@ def _draw_cost(state: PageState, asked: Asked) -> None:
     request, told, problem = asked.request, None, asked.missing
     if request is not None and asked.corpus is not None:
         try:
-            told = estimate(
-                make_plan(asked.corpus, request),
-                runs_dir(),
-                workers=request.workers,
-                device=request.device,
-                cluster=request.cluster is not None,
-            )
+            plan, ray = make_plan(asked.corpus, request), request.cluster is not None
+            told = estimate(plan, runs_dir(), workers=request.workers, device=request.device, cluster=ray)
         except InvariscopeError as error:
             problem = str(error)
     if told is None:

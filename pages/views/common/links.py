@@ -211,7 +211,7 @@ def draw_no_run(
 
 
 # A box that is opened by a key is typed into at once; Streamlit has no focus for a widget.
-_focus = component("focus", "focus")
+_focus = component("focus")
 
 
 class Place(NamedTuple):

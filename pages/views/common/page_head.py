@@ -129,7 +129,7 @@ def filter_panel(state: PageState, row: Chips, *, told: int, about: str) -> Iter
 
 
 # The address of the browser, not the server's idea of it: behind a proxy or a tunnel only the former can be sent on.
-_button = component("copy_link", "copy_link")
+_button = component("copy_link")
 
 
 def code_svg(address: str) -> str:

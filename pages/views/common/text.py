@@ -102,15 +102,14 @@ def meaning(*terms: str) -> str:
     return "\n\n".join(f"**{term[0].upper()}{term[1:]}**: {known[term].meaning}" for term in terms)
 
 
-def component(name: str, files: str) -> Any:
-    """Register a component of the pages. ``files``: the name that its markup, its style and its script have in
-    ``assets/style``, each where it has one."""
-    parts = {kind: assets_dir() / "style" / f"{files}.{kind}" for kind in ("html", "css", "js")}
+def component(name: str) -> Any:
+    """Register a component of the pages; its markup, style and script have its name in ``assets/style``."""
+    parts = {kind: assets_dir() / "style" / f"{name}.{kind}" for kind in ("html", "css", "js")}
     texts: dict[str, Any] = {kind: path.read_text(encoding="utf-8") for kind, path in parts.items() if path.is_file()}
     return st.components.v2.component(f"invariscope_{name}", **texts)
 
 
-_watch = component("help_icons", "help_icons")
+_watch = component("help_icons")
 
 
 def describe_help() -> None:

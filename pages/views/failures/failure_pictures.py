@@ -181,7 +181,7 @@ def as_pixels(data: bytes) -> np.ndarray:
     return np.asarray(Image.open(BytesIO(data)).convert("RGB"))
 
 
-_slider = component("before_after", "before_after")
+_slider = component("before_after")
 
 
 class Split(NamedTuple):

@@ -49,7 +49,7 @@ def client_time() -> float | None:
     return None if offset is None else round(time.time() + offset, 3)
 
 
-_clock = component("study_clock", "study_clock")
+_clock = component("study_clock")
 
 
 def _note() -> None:

@@ -101,7 +101,7 @@ def _score(row: LabRow) -> Score:
     return Score(said, None if row.probe == IDENTITY else outside)
 
 
-_place = component("chosen_row", "chosen_row")
+_place = component("chosen_row")
 _KEY, _TURN = "lab.row", "lab.chosen.turn"
 
 

@@ -31,7 +31,7 @@ _KEY, _TURN, _PAST, _DRAWN_REFUSED = "lab.canvas", "lab.canvas.turn", "lab.canva
 _FIELDS = ("box", "mask")  # what of the link says where the object is
 
 
-_canvas = component("object", "canvas")
+_canvas = component("canvas")
 
 
 def _draw_object(state: PageState, bench: Workbench) -> None:

@@ -95,8 +95,8 @@ def test_the_stage_says_the_numbers_of_the_table_and_the_band_beside_them(stage:
     row = table.loc["Upside down"]
     told = staged(stage)
     bars, _, axis = pair(stage).partition(" 0 ")
-    assert bars == f"Clean {row['baseline']:.3f} Edited {row['score']:.3f}"
-    assert float(axis.split()[-1]) >= max(row["baseline"], row["score"])
+    assert bars == f"Clean {row['baseline_score']:.3f} Edited {row['score']:.3f}"
+    assert float(axis.split()[-1]) >= max(row["baseline_score"], row["score"])
     assert f"{abs(row['percent']):.1f}" in told
     assert ("More than noise" if "more than noise" in row["mind"] else "Within noise") + " · noise ±" in told
 

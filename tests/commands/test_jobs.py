@@ -1,6 +1,5 @@
 """A job as its worker runs it, and the worker as a user of the command line meets it."""
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ from core.commands._shared import Code
 from core.jobs import job_queue
 from core.jobs.request import audit_request
 from tests.commands.calling import Invoke
+from tests.jobs.here import drain, run_here
 
 
 @pytest.fixture
@@ -24,18 +24,10 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-def ended(name: str) -> job_queue.Job:
-    """The job, once it is over."""
-    deadline = time.monotonic() + 300
-    while job_queue.get(name).status in job_queue.ACTIVE:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    return job_queue.get(name)
-
-
 def test_a_language_that_a_corpus_does_not_hold_ends_the_job_with_a_sentence(
-    invoke: Invoke, folder: Path, colour_words: str
+    invoke: Invoke, folder: Path, colour_words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    run_here(monkeypatch)
     asked = audit_request(
         corpus="folder",
         root=folder,
@@ -48,7 +40,8 @@ def test_a_language_that_a_corpus_does_not_hold_ends_the_job_with_a_sentence(
         run_id="both",
     )
     job_queue.start(asked)
-    job = ended("both")
+    drain()
+    job = job_queue.get("both")
     assert (job.status, job.request.languages) == ("failed", ("en", "de"))
     assert "no caption of corpus 'folder' is in language 'de'" in job.log(lines=5)
 

@@ -2,8 +2,7 @@
 
 import hashlib
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -18,8 +17,7 @@ from core.jobs import job_queue
 from core.jobs.command_jobs import GetRequest
 from tests.commands.calling import Invoke
 from tests.commands.conftest import invoke  # noqa: F401
-from tests.jobs.leftovers import end_all
-from tests.plugins.gate import PATIENCE_S
+from tests.jobs.here import drain, run_here
 from tests.tiny import clip
 
 NAME, SET = "pac-s", "pac-s-vit-b-32"
@@ -58,11 +56,11 @@ def server() -> Iterator[str]:
 
 
 @pytest.fixture(autouse=True)
-def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("INVARISCOPE_WEIGHTS", str(tmp_path / "weights"))
-    yield tmp_path
-    end_all(tmp_path / "data")
+    run_here(monkeypatch)
+    return tmp_path
 
 
 def published(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, sha256: str | None = None) -> Path:
@@ -134,13 +132,6 @@ def test_other_bytes_than_published_are_not_kept(
     assert not request.is_complete(told)
 
 
-def wait(until: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not until():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def test_without_a_network_a_job_ends_with_the_command_s_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("https_proxy", "HTTPS_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody listens there
@@ -148,7 +139,7 @@ def test_without_a_network_a_job_ends_with_the_command_s_sentence(monkeypatch: p
         monkeypatch.delenv(name, raising=False)
     job = job_queue.start(GetRequest.of(name="clipscore"))
     assert job.id.startswith("get-clipscore-")
-    wait(lambda: job_queue.get(job.id).status not in job_queue.ACTIVE)
+    drain()
     done = job_queue.get(job.id)
     assert done.status == "failed"
     assert "cannot be fetched" in done.last_line

@@ -13,6 +13,7 @@ from core.jobs import job_files as jobs_files
 from core.jobs import job_queue
 from core.jobs.command_jobs import MeasureRequest
 from tests.features.calibration.corners import corner_run
+from tests.jobs.here import drain, run_here
 from tests.jobs.leftovers import end_all
 from tests.plugins.gate import PATIENCE_S
 
@@ -61,18 +62,22 @@ def test_a_job_measures_and_leaves_its_result_beside_the_runs(here: Path) -> Non
     job_queue.forget([job.id])
 
 
-def test_a_job_that_was_cancelled_before_its_turn_goes_on_when_resumed(here: Path) -> None:
+def test_a_job_that_was_cancelled_before_its_turn_goes_on_when_resumed(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_here(monkeypatch)
     job = job_queue.start(request(run_id="mine"), work=False)
     assert job_queue.cancel(job.id).status == "cancelled"
     job_queue.resume(job.id)
-    wait(lambda: job_queue.get("mine").status not in job_queue.ACTIVE, "the end of the job")
+    drain()
     assert job_queue.get("mine").status == "complete", job_queue.get("mine").log()
     job_queue.forget(["mine"])
 
 
-def test_a_job_that_cannot_be_done_says_why(here: Path) -> None:
+def test_a_job_that_cannot_be_done_says_why(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_here(monkeypatch)
     job = job_queue.start(request(families=("vertical-flip", "nowhere"), evaluator="nobody", run_id="wrong"))
-    wait(lambda: job_queue.get(job.id).status not in job_queue.ACTIVE, "the end of the job")
+    drain()
     assert job_queue.get(job.id).status == "failed"
     assert "error:" in job_queue.get(job.id).last_line
     job_queue.forget(["wrong"])

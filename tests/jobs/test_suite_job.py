@@ -1,7 +1,5 @@
 """Evaluators held to a suite by a job: it tells how far it is, ends with a stored result, and is stopped."""
 
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,34 +15,25 @@ from core.jobs.command_jobs import SuiteRequest
 from tests.analysis.suites.made import GROUPS, pascal_file
 from tests.commands.calling import Invoke
 from tests.commands.conftest import invoke  # noqa: F401
-from tests.jobs.leftovers import end_all
-from tests.plugins.gate import PATIENCE_S
+from tests.jobs.here import drain, run_here
 
 
 @pytest.fixture
-def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, tuple[str, ...]]]:
+def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, ...]]:
     monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    run_here(monkeypatch)
     folder = tmp_path / "images"
     folder.mkdir()
     for group in GROUPS:
         for number in range(12):
             Image.new("RGB", (8, 8), (10 * number, 0, 0)).save(folder / f"{group}{number}.jpg")
-    yield {"files": (str(pascal_file(tmp_path / "source")),), "images": (str(folder),)}
-    end_all(tmp_path / "data")
-
-
-def wait(until: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not until():
-        assert time.monotonic() < deadline, f"{what} never came"
-        time.sleep(0.05)
+    return {"files": (str(pascal_file(tmp_path / "source")),), "images": (str(folder),)}
 
 
 def test_a_job_ends_with_a_result_that_the_page_shows(given: dict[str, tuple[str, ...]]) -> None:
     job = job_queue.start(SuiteRequest.of(**given, evaluators=("blind-length", "blind-typicality")))
     assert job.id.startswith("suite-pascal_50s-")
-    wait(lambda: job_queue.get(job.id).status not in job_queue.ACTIVE, "the end of the job")
+    drain()
     done = job_queue.get(job.id)
     assert done.status == "complete", done.log()
     assert done.progress is not None

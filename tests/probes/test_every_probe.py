@@ -3,6 +3,8 @@
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
 
 import numpy as np
 import pytest
@@ -185,7 +187,8 @@ def filmed() -> Scene:
 @cache
 def beside_rivals(**size: int) -> Scene:
     """A painted scene that has other pictures beside it, for reading alone."""
-    return with_rivals(paint(**size), folder(), roles=(*PROTOTYPE_ROLES, WRONG_PICTURE))
+    own = Path(mkdtemp(dir=folder()))  # every painted item has one name
+    return with_rivals(paint(**size), own, roles=(*PROTOTYPE_ROLES, WRONG_PICTURE))
 
 
 @pytest.mark.parametrize(

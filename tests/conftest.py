@@ -39,10 +39,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let the processes share the cores, and what is made of the tests' assertions; they inherit the variable."""
+    """Let the processes share the cores; they inherit the variable."""
     if count := config.getoption("numprocesses", None):
         os.environ.setdefault("OMP_NUM_THREADS", str(spread.threads(count)))
-        spread.rewrite_once(config)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -1,11 +1,9 @@
 """How the tests are spread over processes: whole files, the long ones first, a browser's rooms together."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
-from _pytest.assertion import rewrite
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -67,13 +65,3 @@ def processes(asked: list[str]) -> int:
 def threads(processes: int) -> int:
     """Return how many threads each process may compute with, so that together they have one a core."""
     return max((os.cpu_count() or 1) // processes, 1)
-
-
-def rewrite_once(config: pytest.Config) -> None:
-    """Keep what pytest makes of the tests' assertions: in a new checkout each process would make all of it at once."""
-    for folder in () if sys.dont_write_bytecode else map(Path, config.args):
-        for path in folder.rglob("test_*.py"):
-            kept = rewrite.get_cache_dir(path) / f"{path.stem}{rewrite.PYC_TAIL}"
-            if not kept.exists() and rewrite.try_makedirs(kept.parent):
-                digest, code = rewrite._rewrite_test(path, config)
-                rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, digest, kept)

@@ -5,7 +5,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from _pytest.assertion import rewrite
 
 from core.settings import ROOT
 from tests import spread, touched
@@ -30,23 +29,6 @@ def test_rooms_get_several_processes_and_single_files_none(monkeypatch: pytest.M
 def test_the_processes_together_compute_with_a_thread_a_core(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spread.os, "cpu_count", lambda: 8)
     assert [spread.threads(count) for count in (1, 2, 4, 16)] == [8, 4, 2, 1]
-
-
-def test_assertions_are_rewritten_once_for_all_processes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
-) -> None:
-    file = tmp_path / "test_it.py"
-    file.write_text("def test_it():\n    assert 1 == 2\n")
-    monkeypatch.setattr(pytestconfig, "args", [str(tmp_path)])
-    monkeypatch.setattr(spread.sys, "dont_write_bytecode", True)
-    spread.rewrite_once(pytestconfig)
-    assert list(tmp_path.iterdir()) == [file]
-    monkeypatch.setattr(spread.sys, "dont_write_bytecode", False)
-    spread.rewrite_once(pytestconfig)
-    (kept,) = (tmp_path / "__pycache__").iterdir()
-    code = rewrite._read_pyc(file, kept)  # as each process reads it
-    assert code is not None
-    assert "@pytest_ar" in code.co_names
 
 
 def test_files_that_share_what_takes_long_to_make_go_to_one_process() -> None:

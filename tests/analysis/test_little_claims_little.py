@@ -63,13 +63,12 @@ OF_LEVELS = "δ: Cliff's"
 
 
 CASES = [
-    pytest.param(run, kind, id=f"{run}-{kind}", marks=pytest.mark.whole if dear else ())
+    pytest.param(run, kind, id=f"{run}-{kind}", marks=pytest.mark.whole if both else ())
     for run in RUNS
     for kind in LITTLE
-    for dear in [(kind not in CLAIMS_NOTHING and run == "demo-captions") or (kind == "two items" and run != "demo")]
+    for both in [kind not in CLAIMS_NOTHING and run == "demo-captions"]
 ]
-"""The dearest are of the run of broken captions without one of the controls; of two items a change breaks what it
-breaks of one or of nine."""
+"""The dearest are of the run of broken captions without one of the controls."""
 
 
 @pytest.fixture(scope="module")

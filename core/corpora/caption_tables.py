@@ -54,6 +54,7 @@ ENDINGS = (".json", *LINES, ".csv", ".tsv", ".txt", ".token")  # endings of the 
 
 _KNOWN = (*IMAGE, *KEY)
 _SHORT = 7  # characters of the longest word for a caption that is not there, with some blanks
+_NUMBER = re.compile(r"\s*[+-]?[\d.,]*\d[\d.,]*(e[+-]?\d+)?\s*%?\s*", re.IGNORECASE)  # as people write one
 _TOKEN = re.compile(r"([^\t\n]+?)#(\d+)\t(.*)")
 _RAW = ("raw", "caption", "text", "label")
 """What an object that stands for a caption calls its text: Karpathy's sentences, FiftyOne's classifications."""
@@ -425,9 +426,9 @@ def unlike(systems: Sequence[System]) -> tuple[System, ...]:
 
 
 def is_number(text: str) -> bool:
-    """Whether a cell is a number, or holds something without a letter: ``0,512``, ``51 %``, a date."""
+    """Whether a cell is a number: ``0.512``, ``0,512``, ``1e-3``, ``51 %``, ``nan``."""
     try:
         float(text)
     except ValueError:
-        return bool(text.strip()) and not any(map(str.isalpha, text))
+        return _NUMBER.fullmatch(text) is not None
     return True

@@ -405,6 +405,8 @@ def mark(value: Any) -> bool | None:
 _COMMA = re.compile(r"[+-]?(\d+,(\d{1,2}|\d{4,})|0,\d+)", re.ASCII)
 """A number with a decimal comma; ``1,234`` may mean thousands."""
 
+_THREE = re.compile(r"[+-]?\d+,\d{3}", re.ASCII)  # thousands, or three decimals
+
 
 def decimal(value: Any) -> float:
     """A number, or the text of one, which may have a decimal comma, as tables with ``;`` between cells do.
@@ -420,6 +422,21 @@ def decimal(value: Any) -> float:
     if "_" in value:
         raise ValueError(f"{value!r} is no number")
     return float(value.replace(",", ".") if _COMMA.fullmatch(value.strip()) else value)
+
+
+def pointed(cells: Sequence[Any], between: str) -> list[Any]:
+    """Cells of one kind, those with three decimals behind a comma with a point there, since they may mean thousands.
+    They are decimals where ``;`` parts the cells of a table, which is so because the comma has this use, and where
+    another of the cells has decimals beyond doubt.
+    ``between``: what parts the cells of the table.
+
+    >>> pointed(["2,667", 3], ";"), pointed(["2,667"], ","), pointed(["2,667", "3,5"], ",")
+    (['2.667', 3], ['2,667'], ['2.667', '3,5'])
+    """
+    texts = [cell.strip() if isinstance(cell, str) else "" for cell in cells]
+    if between != ";" and not any(map(_COMMA.fullmatch, texts)):
+        return list(cells)
+    return [text.replace(",", ".") if _THREE.fullmatch(text) else cell for cell, text in zip(cells, texts, strict=True)]
 
 
 def floats(values: Sequence[Any]) -> list[float]:

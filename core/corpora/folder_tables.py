@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.caption_tables import ENDINGS, CaptionRow, CaptionTable, read_caption_table, said_text
-from core.corpora.corpus_files import Findings, LeftOut, below_root, inside, read_json, read_text
+from core.corpora.corpus_files import Findings, LeftOut, below_root, inside, pointed, read_json, read_text
 from core.corpora.image_header import SUFFIXES, sniff
 from core.corpora.image_places import ImageNames
 from core.corpora.ordinary_paths import in_kernel, ordinary
 from core.corpora.packed_pictures import PACKED, packed_files, unpacked
 from core.corpora.schema import OWN, Rejection
-from core.corpora.table_cells import SAID, pointed
+from core.corpora.table_cells import SAID
 from core.errors import BadCorpus, InvalidInput
 
 NOT_STATED = "not stated"  # what an item tells of a column that says nothing of it
@@ -228,8 +228,8 @@ def language_code(text: str) -> str | None:
     return code if _LANGUAGE.fullmatch(code) else None
 
 
-def _turn(cells: Mapping[str, Any], between: str = ",") -> dict[str, Any]:
-    return {name: pointed(cells[name], between) for name in _TURN if cells.get(name) not in (None, "")}
+def _turn(cells: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: cells[name] for name in _TURN if cells.get(name) not in (None, "")}
 
 
 def _notes(
@@ -241,7 +241,9 @@ def _notes(
             yield Note(where, below + row.picture, caption)
         return
     words = {name: _word(cells.get(name), name, where) for name in ("language", "label", "category")}
-    box = [pointed(cells.get(column), table.between) for column in _BOX_COLUMNS] if {"x", "y"} & cells.keys() else []
+    placed = [name for name in _PLACED if name in cells]
+    cells = {**cells, **dict(zip(placed, pointed([cells[name] for name in placed], table.between), strict=True))}
+    box = [cells.get(column) for column in _BOX_COLUMNS] if {"x", "y"} & cells.keys() else []
     named = _named(cells, where, divided=bool(table.columns))
     group = tuple("" if cells.get(name) is None else str(cells[name]).strip() for name in SOURCES)
     others = own.take(((column, cell) for column, cell in cells.items() if column not in _READ), where)
@@ -251,7 +253,7 @@ def _notes(
             below + row.picture,
             caption,
             box=box if any(box) else cells.get("box"),
-            turn=_turn(cells, table.between),
+            turn=_turn(cells),
             named=named,
             own=others,
             group=group if any(group) else (),

@@ -170,7 +170,7 @@ def _size(path: Path) -> int:
 
 def encode_png(pixels: np.ndarray) -> bytes:
     """Encode uint8 RGB [H, W, 3] as PNG; decoding gives the same array back.
-    Raises InvalidInput if the array has another shape or type."""
+    Raises InvalidInput if the array is empty or has another shape or type."""
     check_rgb(pixels, what="pixels")
     buffer = BytesIO()
     Image.fromarray(pixels).save(buffer, "PNG", compress_level=3)

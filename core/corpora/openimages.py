@@ -228,7 +228,8 @@ def read_looked_for(
 
 
 def _rows(path: Path, needed: Sequence[str], findings: Findings | None = None) -> Iterator[tuple[str, Row]]:
-    """Yield (where, row) of a table line by line; a line with another number of cells is a remark alone.
+    """Yield (where, row) of a table line by line; a line with another number of cells is passed over, with a
+    remark where there are ``findings``.
     Raises BadCorpus if a needed column is missing, or the file is malformed as a whole."""
     lines = _lines(path)
     header = [cell.strip() for cell in next(lines, (0, []))[1]]

@@ -21,7 +21,7 @@ import re
 import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -195,15 +195,23 @@ def _member(path: Path, held: tarfile.TarFile, member: tarfile.TarInfo) -> bytes
 
 def _sample(path: Path, key: str, parts: Mapping[str, bytes | None]) -> Iterator[_Sample]:
     """The sample of some members, with as many lines as it has pictures. What a dot in the name of a picture has beside
-    it is of that picture alone: ``a.1.txt`` of ``a.1.jpg``."""
+    it is said of that picture first: of ``a.1.jpg`` ``a.1.txt`` before ``a.txt``."""
     shared = _cells(path, key, parts, "")
     pictures = [ending for ending in parts if f".{ending.rpartition('.')[2]}" in SUFFIXES]
     for ending in pictures:
         before = ending[: ending.rfind(".") + 1]
-        own = _cells(path, key, parts, before) if before else {}
-        yield own or shared, f"{key}.{ending}", parts[ending]
+        own = dict[str, Any]()
+        with suppress(BadCorpus):  # what is no description of a picture is another field of the sample
+            own = _cells(path, key, parts, before) if before else {}
+        said = any(cell for name, cell in own.items() if plain_name(name) in SAID)
+        told = {**_unsaid(shared), **own} if said else {**shared, **_unsaid(own)}
+        yield told, f"{key}.{ending}", parts[ending]
     if shared and not pictures:
         yield shared, key, None
+
+
+def _unsaid(cells: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: cell for name, cell in cells.items() if plain_name(name) not in SAID}
 
 
 def _cells(path: Path, key: str, parts: Mapping[str, bytes | None], before: str) -> dict[str, Any]:
@@ -216,7 +224,7 @@ def _cells(path: Path, key: str, parts: Mapping[str, bytes | None], before: str)
         cells = {name: cell for name, cell in named if plain_name(name) not in IMAGE}
     for ending in _CAPTIONS_OF:
         if text := parts.get(f"{before}{ending}"):
-            cells = {name: cell for name, cell in cells.items() if plain_name(name) not in SAID}
+            cells = _unsaid(cells)
             cells["caption"] = [line for line in re.split(r"[\r\n]+", decoded(text, where)) if line.strip()]
             break
     return cells

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.caption_tables import said_text
-from core.corpora.corpus_files import Findings, LeftOut, inside, whole_number
-from core.corpora.corpus_files import key as named_key
+from core.corpora.corpus_files import Findings, LeftOut, inside, whole, whole_number
 from core.corpora.folder_tables import NamedImages, choose_file, language_code
 from core.corpora.images import ImageHeader, encode_png, read_header, read_image, require_auditable
 from core.corpora.labels import caption_languages, stated_language
@@ -213,7 +212,11 @@ def _cut(path: Path, line: PairLine) -> bytes:
 
 
 def _plain(name: Any) -> str:
-    return (named_key(name) or "").strip()
+    """What a cell calls a picture: a whole number in JSON may have a point, a text stays as it is."""
+    if isinstance(name, str):
+        return name.strip()
+    number = whole(name)
+    return "" if number is None else str(number)
 
 
 def _alike(text: str) -> str:

@@ -126,18 +126,6 @@ LINES = (".jsonl", ".ndjson")  # endings of files that hold one JSON object a li
 MOST_BYTES = 64 << 20  # largest file of captions that is taken from an upload: about half a million captions
 SEPARATORS = ",;\t|"  # what may stand between the cells of a table
 _EXCEL = re.compile('"?sep=.?"?')  # a first line that tells Excel what stands between cells
-_COMMA = re.compile(r"\s*[+-]?\d+,\d{3}\s*", re.ASCII)  # thousands, or three decimals: what stands between cells tells
-
-
-def pointed(cell: Any, between: str) -> Any:
-    """A cell with a point before its decimals where a comma stands there. With three digits behind it, it may be one of
-    thousands; not where something else stands between cells, which is so because the comma has this other use.
-    ``between``: what stands between the cells of its table.
-
-    >>> pointed("2,667", ";"), pointed("2,667", ","), pointed("2,5 m", ";")
-    ('2.667', '2,667', '2,5 m')
-    """
-    return cell.replace(",", ".") if between != "," and isinstance(cell, str) and _COMMA.fullmatch(cell) else cell
 
 
 class Cells:

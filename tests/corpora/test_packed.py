@@ -135,6 +135,10 @@ def test_samples_of_a_tar_are_pictures_with_the_captions_of_their_texts_and_reco
         ("b.2.PNG", picture(6)),
         ("b.2.json", b'{"caption": "a hen"}'),
         ("b.far.png", picture(7)),
+        ("b.far.json", b'{"camera": 2}'),
+        ("b.cut.png", picture(8)),
+        ("b.cut.json", b"{"),
+        ("b.cut.txt", b"\n"),
     ]
     tar(tmp_path / "wd" / "00000.tar", members)
     assert read(tmp_path / "wd") == {
@@ -145,6 +149,7 @@ def test_samples_of_a_tar_are_pictures_with_the_captions_of_their_texts_and_reco
         "00000.tar/b.png": (5, ("a pig",)),
         "00000.tar/b.2.png": (6, ("a hen",)),
         "00000.tar/b.far.png": (7, ("a pig",)),
+        "00000.tar/b.cut.png": (8, ("a pig",)),
         "00000.tar/sub/001.png": (2, ("a cow",)),
     }
 

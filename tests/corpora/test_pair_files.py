@@ -1,6 +1,7 @@
 """Pairs of a right and a wrong caption, in every publisher's layout, and what a stranger may have put there."""
 
 import json
+import math
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -287,7 +288,12 @@ def test_a_number_with_a_point_is_the_picture_of_that_number(root: Path) -> None
     (root / "images" / "000000000042.png").write_bytes((root / "images" / "cat.png").read_bytes())
     lines = [{"image": image, "right": f"A cat{image}.", "wrong": "A dog."} for image in (42, 42.0, "42.0")]
     corpus = written(root, "pairs.json", lines)
-    assert [(item.image_path.name, item.group) for item in corpus.items] == [("000000000042.png", "42")] * 3
+    assert [item.image_path.name for item in corpus.items] == ["000000000042.png"] * 3
+    (root / "images" / "42.0.png").write_bytes((root / "images" / "cat.png").read_bytes())
+    lines = [{"image": image, "right": f"A cat{image}.", "wrong": "A dog."} for image in (42, "42.0", math.nan)]
+    corpus = written(root, "pairs.json", lines)
+    assert [item.image_path.name for item in corpus.items] == ["000000000042.png", "42.0.png"]
+    assert [each.code for each in corpus.rejected] == ["unsafe-path"]  # as an empty name
 
 
 def test_a_language_that_is_no_code_costs_its_line_alone(root: Path) -> None:

@@ -384,6 +384,12 @@ def test_a_slip_is_one_sentence_that_names_it(name: str, data: bytes, named: str
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize("said", ["🐶🎾", "...", "12:30", "3 + 4 = 7", "\u2813\u2811"])
+def test_what_has_no_letter_may_be_a_caption_all_the_same(said: str) -> None:
+    (system,) = parse_systems(f"image,A\n1,{said}\n".encode(), name="a.csv")
+    assert system.captions == {"1": (said,)}
+
+
 def test_a_missing_file_and_a_named_table_are_told(tmp_path: Path) -> None:
     with pytest.raises(BadCorpus, match="cannot be read"):
         read_systems(tmp_path / "none.json")

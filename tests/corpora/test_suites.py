@@ -459,6 +459,9 @@ def test_the_mean_of_three_ratings_with_a_decimal_comma_is_no_number_of_thousand
     found = read_suite(written(tmp_path, "own.csv", rows))  # pandas' decimal="," alone; the second column tells nothing
     held = {name: [each.rating for each in found.rated if each.dimension == name] for name in ("", "style")}
     assert (held, found.left_out) == ({"": [2.667, 3.0, 3.0], "style": [3.0, 2.0]}, 1)
+    rows = "image\tcaption\trating\na.jpg\ta dog\t1,250\nb.jpg\ta cat\t980\n"  # thousands, it seems
+    found = read_suite(written(tmp_path, "own.tsv", rows))
+    assert ([each.rating for each in found.rated], found.left_out) == ([980.0], 1)
 
 
 def test_cells_that_pandas_writes_for_nothing_are_none(tmp_path: Path) -> None:

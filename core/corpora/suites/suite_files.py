@@ -35,7 +35,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.corpora.corpus_files import Record, csv_cells, csv_records, jsonl_records, read_json
+from core.corpora.corpus_files import Record, csv_cells, csv_records, jsonl_records, pointed, read_json
 from core.corpora.folder_tables import language_code
 from core.corpora.suites.image_suites import (
     Judged,
@@ -65,7 +65,7 @@ from core.corpora.suites.model import (
 )
 from core.corpora.suites.picture_pairs import layout_of, pairs_of_json, pairs_of_parquet, picture_pairs, rated_pictures
 from core.corpora.suites.video_ratings import BESIDE, PICKLES, REFUSED, RIGHT, VATEX_KEYS, activitynet, vatex
-from core.corpora.table_cells import LINES, listed_texts, pointed, too_long, written_list
+from core.corpora.table_cells import LINES, listed_texts, too_long, written_list
 from core.errors import BadCorpus, InvalidInput
 from core.yes_no import says_nothing
 
@@ -270,19 +270,15 @@ def _of_records(path: Path) -> Suite:
 
 
 def _table(path: Path) -> tuple[list[str], Iterable[Record]]:
-    """The columns of a table and its rows, the ratings with a point before their decimals: three digits after a comma
-    are decimals where another cell of the column has decimals after one, too."""
+    """The columns of a table and its rows, the ratings with a point before their decimals."""
     cells = csv_cells(path)
     rated = [name for name in cells.header if name in _RATING or _dimension(name) is not None]
-    if not rated:
-        return cells.header, csv_records(path)
-    rows = list(csv_records(path))
-    parted = dict.fromkeys(rated, cells.between)
-    parted |= {name: "" for name in rated if any("," in row[name] and number(row[name]) is not None for _, row in rows)}
-    return cells.header, [
-        (where, {**row, **{name: pointed(row[name], between) for name, between in parted.items()}})
-        for where, row in rows
-    ]
+    rows = [(f"{path.name}, line {number}", row) for number, row in cells.rows()] if rated else []
+    for place in map(cells.header.index, rated):
+        for (_, row), cell in zip(rows, pointed([row[place] for _, row in rows], cells.between), strict=True):
+            row[place] = cell
+    told = ((where, dict(zip(cells.header, row, strict=True))) for where, row in rows)
+    return cells.header, told if rated else csv_records(path)
 
 
 def _by_content(path: Path, held: object, *, keep: bool) -> Suite | None:

@@ -18,9 +18,9 @@ from typing import Any
 
 import pandas as pd
 
-from core.corpora.corpus_files import decimal, decoded
+from core.corpora.corpus_files import decimal, decoded, pointed
 from core.corpora.corpus_files import key as named_key
-from core.corpora.table_cells import Cells, pointed
+from core.corpora.table_cells import Cells
 from core.errors import BadCorpus, InvalidInput
 from core.features.human.kinds import Kind, Value
 from core.features.human.ledger import Ledger
@@ -191,7 +191,7 @@ def _table(data: bytes, ending: str, name: str) -> pd.DataFrame:
     rows = [row for _, row in islice(cells.rows(), MOST_ROWS + 1)]
     table = pd.DataFrame(rows, columns=cells.header, dtype=str).map(exact)
     numbers = [column for column in _NUMBERS if column in table]
-    return table.assign(**{column: [pointed(cell, cells.between) for cell in table[column]] for column in numbers})
+    return table.assign(**{column: pointed(table[column].tolist(), cells.between) for column in numbers})
 
 
 def _line(line: bytes, number: int) -> Any:
@@ -202,7 +202,9 @@ def _line(line: bytes, number: int) -> Any:
 
 
 def _annotator(study: Study, row: Mapping[str, Any]) -> str:
-    told = named_key(_text(row, "annotator").strip()) or ""
+    told = _text(row, "annotator").strip()
+    if f"x-{told}" not in study.state().annotators:
+        told = named_key(told) or ""
     if says_nothing(told) or len(told) > 60 or not told.isprintable():
         raise InvalidInput(f"an annotator's name has 1 to 60 printable characters, got {told[:80]!r}")
     if _text(row, "study") not in ("", study.id):

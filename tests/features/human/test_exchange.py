@@ -129,6 +129,8 @@ def test_a_column_of_numbers_with_gaps_and_a_decimal_comma_say_the_same(study: S
     assert (taken.count, len(taken.told)) == (1, 1)
     row = vote_table(study).set_index(["annotator", "id"]).loc[("x-7", "0001")]
     assert (row["original"], row["variant"], row["preferred"], row["seconds"]) == (1, 1, "tie", 12.345)
+    here = f"{HEAD}x-7.0,1,original,1,1,tie\n7.0,1,original,1,1,tie\n"  # who goes by that name here already
+    assert import_votes(study, here.encode(), name="v.csv").count == 1
 
 
 @pytest.mark.parametrize("no", ["False", "no", "0", "0.0", "NA", "nan", "None", "", "N", "<NA>"])

@@ -170,9 +170,7 @@ def _discovered() -> Catalogue[type[Evaluator]]:
         "evaluator",
         package="core.evaluators.metrics",
         group="invariscope.evaluators",
-        accept=lambda value: [
-            (each.spec.name, each) for each in (value if isinstance(value, tuple) else (value,)) if _is_evaluator(each)
-        ],
+        accept=lambda value: [(value.spec.name, value)] if _is_evaluator(value) else [],
     )
 
 

@@ -71,7 +71,7 @@ def examples() -> tuple[Example, ...]:
 
 @cache
 def _read(folder: Path) -> tuple[Example, ...]:
-    stems = sorted(path.stem for path in folder.glob("*.toml"))
+    stems = [path.stem for path in sorted(folder.glob("*.toml"))]
     return tuple(read_entry(folder, "example of a publisher", "id", stem, Example) for stem in stems)
 
 

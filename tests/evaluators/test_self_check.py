@@ -18,7 +18,7 @@ from core.commands._shared import Code
 from core.commands.doctor import PUBLISHED, Status, examine
 from core.corpora.images import read_image
 from core.evaluators import self_check as checks
-from core.evaluators.metrics.clipscore import PacS
+from core.evaluators.metrics.clipscore import PacS, RefPacS
 from core.evaluators.registry import find
 from core.evaluators.self_check import KEPT, TOLERANCE, Example, PublishedValue, for_manifest, remembered, self_check
 from core.evaluators.weights.fetched import keep
@@ -124,7 +124,7 @@ def test_the_values_that_were_printed_are_given_again_and_kept(
     monkeypatch: pytest.MonkeyPatch, server: str, value: dict[tuple[str, str], float], own_weights: Path
 ) -> None:
     publish(monkeypatch, made(value, off=0.9 * TOLERANCE), server)
-    for kind in (PacS, find("refpac-s")):
+    for kind in (PacS, RefPacS):
         loaded = kind.load()
         found = self_check(loaded)
         assert found is not None

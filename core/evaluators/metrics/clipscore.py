@@ -3,12 +3,7 @@
 from core.evaluators.references import Referenced, ReferencedDualEncoder
 from core.evaluators.towers.clip import ClipEvaluator
 from core.evaluators.video.video_evaluator import ClipVideo
-from core.evaluators.weights.catalogue import described, likewise
-
-
-class ReferencedClip(ReferencedDualEncoder, ClipEvaluator):
-    """Harmonic mean of a score of CLIP and max(max over references of cos(c, r), 0), both behind the same prefix.
-    Source: Hessel et al. 2021, section 3; https://github.com/jmhessel/clipscore."""
+from core.evaluators.weights.catalogue import described
 
 
 @described("clipscore")
@@ -18,34 +13,66 @@ class ClipScore(ClipEvaluator):
     Source: Hessel et al. 2021, section 3; https://github.com/jmhessel/clipscore."""
 
 
-CLIPSCORE_WITH_REFERENCES = likewise(ReferencedClip, "refclipscore")
+@described("refclipscore")
+class RefClipScore(ReferencedDualEncoder, ClipEvaluator):
+    """Harmonic mean of CLIPScore and max(max over references of cos(c, r), 0), both behind the same prefix.
+    Source: Hessel et al. 2021, section 3; https://github.com/jmhessel/clipscore."""
+
+
+# 2 · max(cos(v, c), 0), c the embedding of "A photo depicts " and the caption; with references R, the harmonic mean
+# of it and max(max over R of cos(c, r), 0). Float32 everywhere, as the authors' code calls model.float(). Where a score
+# departs from that code stands in docs/evaluators.md.
+# Sources: Sarto et al. 2023 (PAC-S), 2025 (PAC-S++); https://github.com/aimagelab/pacscore.
 
 
 @described("pac-s")
 class PacS(ClipEvaluator):
-    """2 · max(cos(v, c), 0), c the embedding of "A photo depicts " and the caption, on CLIP ViT-B/32. Float32
-    everywhere, as the authors' code calls model.float(). Where a score departs from that code stands in
-    docs/evaluators.md.
-    Sources: Sarto et al. 2023 (PAC-S), 2025 (PAC-S++); https://github.com/aimagelab/pacscore."""
+    """PAC-S on CLIP ViT-B/32."""
 
 
-PAC_S = (
-    likewise(ReferencedClip, "refpac-s"),
-    likewise(PacS, "pac-s-l14"),  # whose pictures are normalised by 0.5
-    likewise(ReferencedClip, "refpac-s-l14"),
-    likewise(PacS, "pac-s++"),  # whose adapters are added to the weights at load
-    likewise(ReferencedClip, "refpac-s++"),
-    likewise(PacS, "pac-s++-l14"),
-    likewise(ReferencedClip, "refpac-s++-l14"),
-)
+@described("refpac-s")
+class RefPacS(ReferencedDualEncoder, ClipEvaluator):
+    """RefPAC-S on CLIP ViT-B/32."""
+
+
+@described("pac-s-l14")
+class PacSL14(ClipEvaluator):
+    """PAC-S on OpenCLIP ViT-L/14, whose pictures are normalised by 0.5."""
+
+
+@described("refpac-s-l14")
+class RefPacSL14(ReferencedDualEncoder, ClipEvaluator):
+    """RefPAC-S on OpenCLIP ViT-L/14."""
+
+
+@described("pac-s++")
+class PacSPlus(ClipEvaluator):
+    """PAC-S++ on CLIP ViT-B/32; its adapters are added to the weights at load."""
+
+
+@described("refpac-s++")
+class RefPacSPlus(ReferencedDualEncoder, ClipEvaluator):
+    """RefPAC-S++ on CLIP ViT-B/32."""
+
+
+@described("pac-s++-l14")
+class PacSPlusL14(ClipEvaluator):
+    """PAC-S++ on CLIP ViT-L/14."""
+
+
+@described("refpac-s++-l14")
+class RefPacSPlusL14(ReferencedDualEncoder, ClipEvaluator):
+    """RefPAC-S++ on CLIP ViT-L/14."""
+
+
+# The formula is that of core.evaluators.video.formula, without a prefix before the caption and without a scale.
+# Sources: Shi et al. 2022 (EMScore), https://github.com/ShiYaya/emscore; Sarto et al. 2025 (PAC-S++), section 3.4, of
+# which no code for videos is published.
 
 
 @described("emscore")
 class EmScore(ClipVideo):
-    """EMScore without references: the formula of :mod:`core.evaluators.video.formula`, without a prefix before the
-    caption and without a scale; PAC-S++ of a video is the same on PAC-S++'s encoders.
-    Sources: Shi et al. 2022 (EMScore), https://github.com/ShiYaya/emscore; Sarto et al. 2025 (PAC-S++), section 3.4, of
-    which no code for videos is published."""
+    """EMScore without references."""
 
 
 @described("refemscore")
@@ -53,4 +80,11 @@ class RefEmScore(ClipVideo, Referenced):
     """The mean of EMScore of the video and of the closest references."""
 
 
-PAC_S_OF_VIDEOS = (likewise(EmScore, "pac-s++-video"), likewise(RefEmScore, "refpac-s++-video"))
+@described("pac-s++-video")
+class PacSPlusVideo(ClipVideo):
+    """PAC-S++ of a video: EMScore's formula on PAC-S++'s encoders."""
+
+
+@described("refpac-s++-video")
+class RefPacSPlusVideo(ClipVideo, Referenced):
+    """RefPAC-S++ of a video."""

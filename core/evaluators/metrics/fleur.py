@@ -12,7 +12,7 @@ from core.evaluators.generative import Answer, Generative
 from core.evaluators.network.rubrics import is_bound
 from core.evaluators.references import Referenced, among_referenced, check_references
 from core.evaluators.towers.preprocessing import padded_square
-from core.evaluators.weights.catalogue import described, likewise
+from core.evaluators.weights.catalogue import described
 from core.probes.rejections import coded
 
 MOST_TOKENS = 8  # of an answer: a score is four characters; what has not ended by then is cut and no score
@@ -52,10 +52,7 @@ def _joined(text: str) -> str:
     return coded("answer-one-token", f"the model wrote several digits as one token: {text[:60]!r}")
 
 
-@described("fleur")
-class Fleur(Generative):
-    """LLaVA-1.5, asked for a score, without references."""
-
+class _Fleur(Generative):
     def _prepare(self) -> None:
         self._digits = [self._model.token(str(digit)) for digit in range(10)]
         mean = getattr(self._model.processor.image_processor, "image_mean", (0.5, 0.5, 0.5))
@@ -80,11 +77,18 @@ class Fleur(Generative):
         return self.read(answers, lambda answer: smoothed(answer, self._digits))
 
 
-FLEUR_7B = likewise(Fleur, "fleur-7b")
+@described("fleur")
+class Fleur(_Fleur):
+    """LLaVA-1.5-13B, asked for a score, without references."""
+
+
+@described("fleur-7b")
+class Fleur7B(Fleur):
+    """The same on LLaVA-1.5-7B."""
 
 
 @described("reffleur")
-class RefFleur(Fleur, Referenced):
+class RefFleur(_Fleur, Referenced):
     """FLEUR that is shown the references, too.
     Source: Lee et al., *FLEUR*, ACL 2024, section 3.3; https://github.com/Yebin46/FLEUR (reffleur.py)."""
 
@@ -110,8 +114,7 @@ class RefFleur(Fleur, Referenced):
 RATINGS = (1, 2, 3, 4)
 
 
-@described("protoscore")
-class ProtoScore(Generative):
+class _Rated(Generative):
     """Expected rating over the tokens 1 to 4 right after ``{"score": ``, brought to [0, 1].
     The paper prints a normalised score, and neither the prompt that its metric is asked nor how the score is read off
     the model. Here it is asked as the paper's GPT judges are; this reading needs one forward pass and keeps the model's
@@ -124,7 +127,8 @@ class ProtoScore(Generative):
         return f"{self._rubric}\nText prompt: {caption}"
 
     def judged(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
-        return np.asarray((self._shares(images, prompts) @ np.array(RATINGS) - 1) / (len(RATINGS) - 1))
+        scores: np.ndarray = (self._shares(images, prompts) @ np.array(RATINGS) - 1) / (len(RATINGS) - 1)
+        return scores
 
     def evidence(self, image: np.ndarray, caption: str) -> Mapping[str, float]:
         shares = self._shares([image], [self.prompt(caption)])[0]
@@ -132,8 +136,15 @@ class ProtoScore(Generative):
 
     def _shares(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
         found = self._model.next_token(images, prompts)[:, self._digits].double().numpy()
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+        shares: np.ndarray = found / found.sum(axis=1, keepdims=True)
+        return shares
 
 
-# the same prompt on Qwen2.5-VL-7B as it is: what the adapter starts from, and no ProtoScore
-PROTOSCORE_BASE = likewise(ProtoScore, "protoscore-base")
+@described("protoscore")
+class ProtoScore(_Rated):
+    """Qwen2.5-VL-7B with the publisher's adapter."""
+
+
+@described("protoscore-base")
+class ProtoScoreBase(_Rated):
+    """The same prompt on Qwen2.5-VL-7B as it is: what the adapter starts from, and no ProtoScore."""

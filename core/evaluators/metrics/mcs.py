@@ -10,7 +10,7 @@ from core.evaluators.memory import Runner
 from core.evaluators.towers.clip import load_clip, side_of
 from core.evaluators.towers.encoder import PublishedEncoder, Towers
 from core.evaluators.towers.preprocessing import HubPrompts, Preprocessing
-from core.evaluators.weights.catalogue import described, likewise
+from core.evaluators.weights.catalogue import described
 from core.evaluators.weights.checkpoints import first_line
 from core.evaluators.weights.fetched import Place
 
@@ -68,8 +68,9 @@ class Mcs(Multilingual):
     """MCS: the encoder as published."""
 
 
-# the encoder tuned so that repeated, removed, masked, jumbled and substituted words cost score
-PR_MCS = likewise(Multilingual, "pr-mcs")
+@described("pr-mcs")
+class PrMcs(Multilingual):
+    """PR-MCS: the encoder tuned so that repeated, removed, masked, jumbled and substituted words cost score."""
 
 
 def load_sentence_transformer(folder: Path) -> Any:

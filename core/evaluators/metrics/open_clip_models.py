@@ -11,15 +11,7 @@ from core.evaluators.memory import Runner, Shared
 from core.evaluators.towers.clip import side_of
 from core.evaluators.towers.encoder import PublishedEncoder, Towers, open_clip_text
 from core.evaluators.towers.preprocessing import ClipPrompts, HubPrompts, Preprocessing, Prompts, triple
-from core.evaluators.weights.catalogue import (
-    Description,
-    PrecisionPlan,
-    WeightFile,
-    Weights,
-    described,
-    likewise,
-    spec_fields,
-)
+from core.evaluators.weights.catalogue import Description, PrecisionPlan, WeightFile, Weights, described, spec_fields
 from core.evaluators.weights.checkpoints import read_state
 from core.evaluators.weights.fetched import Place, register
 
@@ -103,10 +95,8 @@ def _text_config(model: str) -> dict[str, Any]:
     return dict((open_clip.get_model_config(model) or {}).get("text_cfg", {}))
 
 
-@described("siglip")
-class SigLip(PublishedEncoder):
-    """max(cos(v, c), 0) of a folder in the hub's form: ``open_clip_config.json``, weights, tokenizer.
-    Sources: Zhai et al. 2023; Tschannen et al. 2025 (SigLIP 2); https://huggingface.co/timm/ViT-B-16-SigLIP."""
+class _OpenClipFolder(PublishedEncoder):
+    """max(cos(v, c), 0) of a folder in the hub's form: ``open_clip_config.json``, weights, tokenizer."""
 
     any_precision = True
 
@@ -117,7 +107,16 @@ class SigLip(PublishedEncoder):
         return _SHARED.get(f"local-dir:{place.path}", None, None, place.digest(), device, precision)
 
 
-SIGLIP_2 = likewise(SigLip, "siglip2")
+@described("siglip")
+class SigLip(_OpenClipFolder):
+    """SigLIP ViT-B/16, 224 px, as open_clip publishes it.
+    Source: Zhai et al. 2023; https://huggingface.co/timm/ViT-B-16-SigLIP."""
+
+
+@described("siglip2")
+class SigLip2(_OpenClipFolder):
+    """SigLIP 2 ViT-B/16, 224 px, as open_clip publishes it.
+    Source: Tschannen et al. 2025; https://huggingface.co/timm/ViT-B-16-SigLIP2."""
 
 
 LIBRARIES = ("torch", "open_clip_torch", "timm", "transformers", "tokenizers", "pillow")

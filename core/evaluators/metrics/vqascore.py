@@ -18,7 +18,7 @@ from core.evaluators.generative import Generative
 from core.evaluators.memory import Runner
 from core.evaluators.other_packages import library_versions
 from core.evaluators.towers.preprocessing import padded_square
-from core.evaluators.weights.catalogue import described, likewise
+from core.evaluators.weights.catalogue import described
 from core.evaluators.weights.checkpoints import State, read_state
 from core.evaluators.weights.fetched import Published, numbered_parts
 
@@ -164,8 +164,7 @@ class VqaScore(Generative):
         return {f"P({self.entry.settings['answer']})": float(self.score([image], [caption])[0])}
 
 
-@described("vqascore")
-class T5Score(Published):
+class _T5Score(Published):
     """The authors' own network: geometric mean of P("Yes") and P(end | "Yes"), one forward pass a pair.
     Source: Lin et al. 2024, section 3; https://github.com/linzhiqiu/t2v_metrics (clip_t5_model.py, before v3.1). The
     paper writes P("Yes"); their code averages the logarithms over the answer's tokens, the end mark among them."""
@@ -220,4 +219,11 @@ class T5Score(Published):
         return replace(seen, views=views, crop=None, prompt=self.prompt(caption), notes=notes)
 
 
-T5_XL = likewise(T5Score, "vqascore-xl")
+@described("vqascore")
+class VqaScoreXxl(_T5Score):
+    """CLIP-FlanT5-XXL, the authors' default."""
+
+
+@described("vqascore-xl")
+class VqaScoreXl(_T5Score):
+    """CLIP-FlanT5-XL, the smaller one."""

@@ -204,7 +204,7 @@ class Rubric(BaseModel):
         return asked if "{caption}" in self.text else f"{self.text}\n\n{asked}"
 
 
-TEN = Rubric(text="Caption:", low=0, high=10)  # what a judge is asked for unless a rubric says otherwise
+TEN = Rubric(text="Caption:", low=0, high=10)  # what an answer must be where no rubric is named
 
 
 def verdict(answer: Completion, rubric: Rubric = TEN) -> Verdict:

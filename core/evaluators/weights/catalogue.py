@@ -157,11 +157,6 @@ def described(name: str) -> Any:
     return mark
 
 
-def likewise(kind: type[Any], name: str) -> Any:
-    """The published evaluator of that name, which is what ``kind`` is under another description."""
-    return described(name)(type(kind.__name__, (kind,), {"__module__": kind.__module__, "__doc__": kind.__doc__}))
-
-
 def spec_fields(entry: Description) -> dict[str, Any]:
     """What the evaluator's spec takes from its description."""
     low, high = entry.score_range[0], entry.score_range[1] if len(entry.score_range) == 2 else None

@@ -35,7 +35,7 @@ def read_state(path: Path, *, finite: bool = True) -> State:
         try:
             state = load_file(path)
         except (SafetensorError, OSError, ValueError) as error:
-            told = f"{path} is no whole safetensors file ({first_line(error)}); fetch it again"
+            told = f"{path} is no whole safetensors file ({first_line(error)[:160]}); fetch it again"
             raise NotAvailable(told) from error
     else:
         state = _named(path, _torchscript(path) if _is_torchscript(path) else _torch(path))
@@ -84,7 +84,9 @@ def _torchscript(path: Path) -> object:
             warnings.simplefilter("ignore")  # that TorchScript is old does not help who has the publisher's file
             module = torch.jit.load(str(path), map_location="cpu")
     except RuntimeError as error:
-        raise NotAvailable(f"{path} cannot be read as TorchScript: {first_line(error)}; fetch it again") from error
+        raise NotAvailable(
+            f"{path} cannot be read as TorchScript: {first_line(error)[:160]}; fetch it again"
+        ) from error
     shapes = ("input_resolution", "context_length", "vocab_size")  # OpenAI stores three numbers among the tensors
     return {name: value for name, value in module.state_dict().items() if name not in shapes}
 
@@ -128,6 +130,6 @@ def _named(path: Path, content: object) -> State:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of what a library says, at most 160 characters."""
+    """The first line of what a library says."""
     text = str(error).strip().splitlines()
-    return (text[0] if text else type(error).__name__)[:160]
+    return text[0] if text else type(error).__name__

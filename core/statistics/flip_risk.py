@@ -71,7 +71,7 @@ _STEPS = 5  # tries to find a gap whose own precision leads back to it, before t
 def intervals_of(pairs: ShiftPairs, gaps: Sequence[float], *, level: float = 0.95) -> list[Interval]:
     """RRF at every gap with its interval over sources, O(n log n) a gap. Returns one interval a gap; ``n`` counts
     items. Below LEAST_SOURCES sources, and where there is no pair, no bounds, and ``note`` says why.
-    ``gaps``: d in the unit of the shifts, each at least 0.
+    ``pairs``: see :class:`ShiftPairs`. ``gaps``: d in the unit of the shifts, each at least 0.
 
     >>> [each.estimate for each in intervals_of(ShiftPairs([0.0, 1.0], None), [0.0, 0.5, 1.0])]
     [0.5, 0.5, 0.0]

@@ -117,13 +117,13 @@ def offer_relaxing(
     ``a_``."""
     counts = relaxations(store(files), scope, chosen)
     also = also or {}
+    left = [name for name in counts if name != "evaluators" and counts[name] and fills(chosen.without(name))]
     key = f"{state.page}.relax."
     with st.container(horizontal=True, gap="small"):
-        for name, count in counts.items():
+        for name in left:
             words = describe(replace(Slice(), **{name: getattr(chosen, name)}))
-            if name != "evaluators" and count and fills(chosen.without(name)):
-                label = f"Without {safe(words, limit=60)} · {counted(count, 'shift')}"
-                button(label, "", f"{key}{side}{name}", state.take_back, *_fields([name], chosen, side))
+            label = f"Without {safe(words, limit=60)} · {counted(counts[name], 'shift')}"
+            button(label, "", f"{key}{side}{name}", state.take_back, *_fields([name], chosen, side))
         for name, words in also.items():
             button(words, "", f"{key}{name}", state.take_back, name)
         if set(counts) - {"evaluators"} or also:

@@ -57,7 +57,8 @@ def of_test(files: Signature, scope: Narrowed, chosen: Slice, options: Options, 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=128, show_spinner="Working it out …")
 def shown(files: Signature, scope: Narrowed, chosen: Slice, options: Options, depth: Depth = "rows") -> pd.DataFrame:
-    """The whole answer but for the intervals of the drops; ``depth``: ``rows``, or ``cells`` for those alone."""
+    """The whole answer but for the intervals of the drops; ``depth``: ``rows``, or ``cells`` for what the
+    cells of the matrix show alone."""
     return matrix(view(files, scope, chosen), options, depth=depth)
 
 

@@ -292,7 +292,7 @@ def draw_glance(
 ) -> None:
     """Draw every evaluator in one row, by name: its worst families on one scale, then every claim in words. ``rows``:
     ``core.analysis.overview.at_a_glance``. ``selective_of``: what selectivity was measured on; empty: it was not.
-    ``falls``: evaluator -> whether it falls where the meaning breaks. ``behind``: as of :func:`draw_card`."""
+    ``falls``: evaluator -> whether it falls where the meaning breaks. ``behind``: as of :class:`Card`."""
     axes = [name.removesuffix("_abs") for name in rows.columns if name.endswith("_abs")]
     records = [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
     named = {family: family_title(family) for axis in axes for family in rows[axis].dropna()}

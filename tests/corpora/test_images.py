@@ -321,7 +321,7 @@ def test_png_and_back_is_the_same_array(pixels: np.ndarray) -> None:
 
 @pytest.mark.parametrize("pixels", [np.zeros((4, 4), np.uint8), np.zeros((4, 4, 3)), np.zeros((4, 4, 4), np.uint8)])
 def test_only_uint8_rgb_is_encoded(pixels: np.ndarray) -> None:
-    with pytest.raises(InvalidInput, match=r"uint8 of shape \[H, W, 3\]"):
+    with pytest.raises(InvalidInput, match=r"uint8 RGB of shape \[H, W, 3\]"):
         encode_png(pixels)
 
 

@@ -13,7 +13,7 @@ from core.settings import ROOT
 from pages.views.common import access, page_head
 from tests.pages.opening import RUN, Open, said, turned
 
-ENTERED = page_head._one_thread_each
+ENTERED = page_head._prepare
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def first(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
             session.join()
         ENTERED()
 
-    monkeypatch.setattr(page_head, "_one_thread_each", meanwhile)
+    monkeypatch.setattr(page_head, "_prepare", meanwhile)
     return arrived
 
 
@@ -89,7 +89,7 @@ def test_a_card_s_button_does_nothing_for_a_viewer(open_page: Open, monkeypatch:
 
 
 def test_pages_are_left_out_of_collections_of_garbage_once(open_page: Open) -> None:
-    page_head._collect_what_is_new.clear()
+    page_head._prepare.clear()
     first = _Held()
     open_page(RUN)
     later = _Held()

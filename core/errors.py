@@ -52,6 +52,11 @@ class StoreError(InvariscopeError, OSError):
     """A run or a published file that cannot be written or read."""
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of what somebody else's code says; the kind of error where it says nothing."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
 def in_one_line(error: BaseException) -> str:
     """What an error of somebody else's code says, with its kind, in one line of some 200 characters at most."""
     text = " ".join(str(error).split())

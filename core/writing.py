@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Literal, TypeVar
 
-from core.errors import InvalidInput, StoreError
+from core.errors import InvalidInput, StoreError, first_line
 
 try:
     import fcntl
@@ -55,7 +55,7 @@ def take_place(made: Path, path: Path) -> None:
             try:
                 read_metadata(made)
             except (ArrowException, OSError) as error:
-                raise OSError(None, f"it was not written whole ({str(error).splitlines()[0]})") from error
+                raise OSError(None, f"it was not written whole ({first_line(error)})") from error
         _refuse(why_not_file(path))  # as it is now, after what may have been long work
         made.replace(path)
         _sync(path.parent)

@@ -23,7 +23,7 @@ from core.audit.pair_folder import PairFolder
 from core.corpora.images import encode_png
 from core.corpora.ordinary_paths import ordinary
 from core.corpora.score_files import GivenPair, ScoreFile, pair_id
-from core.errors import InvalidInput, StoreError
+from core.errors import InvalidInput, StoreError, first_line
 from core.evaluators.base import Evaluator
 from core.evaluators.metrics.judge import LONGEST_SIDE, OnDemand, sent
 from core.evaluators.network.asking import BatchAnswer, BatchJudge, data_url, read_answer, read_custom_id
@@ -284,7 +284,7 @@ def _judges(folder: PairFolder) -> Iterator[tuple[BatchJudge, str]]:
             judge = BatchJudge(str(told["name"]), str(told["model"]), rubric, int(told["side"]), languages)
             kind, pairs = str(told["kind"]), told["pairs"]
         except (OSError, ValueError, KeyError, TypeError, RecursionError, ValidationError) as error:
-            raise StoreError(f"{path} cannot be read ({str(error).splitlines()[0]}); write the batch again") from error
+            raise StoreError(f"{path} cannot be read ({first_line(error)}); write the batch again") from error
         if pairs != folder.digest or told.get("format") != FORMAT:
             raise StoreError(f"{path} is of other pairs, or of another version; write the batch again")
         yield judge, kind

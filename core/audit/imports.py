@@ -17,7 +17,7 @@ from core.audit.pair_folder import PairFolder
 from core.audit.record import differing, now, outcome
 from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder, only_one
 from core.corpora.score_files import ScoreFile
-from core.errors import InvalidInput, StoreError
+from core.errors import InvalidInput, StoreError, first_line
 from core.evaluators.imported import imported_fingerprint, imported_spec, stored_name
 from core.probes.rejections import coded
 from core.store.joined_shards import is_joined, write_shards
@@ -79,7 +79,7 @@ class Beside:
         try:
             return pq.read_table(path, schema=SCHEMAS[table], page_checksum_verification=True)
         except (OSError, pa.ArrowException) as error:
-            raise StoreError(f"{path} cannot be read ({str(error).splitlines()[0]}); start that run again") from error
+            raise StoreError(f"{path} cannot be read ({first_line(error)}); start that run again") from error
 
 
 def by_item(parts: Sequence[pa.Table]) -> pa.Table:

@@ -23,7 +23,7 @@ from core.audit.plan import Plan
 from core.audit.record import DECIDES, first_manifest
 from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder
 from core.corpora.score_files import DIGITS, GivenPair
-from core.errors import StoreError
+from core.errors import StoreError, first_line
 from core.store.run_files import COMPLETE, RUNNING, TABLES
 from core.store.schema import SCHEMAS
 
@@ -130,7 +130,7 @@ class PairFolder:
         try:
             read = pq.read_table(path, page_checksum_verification=True)
         except (OSError, pa.ArrowException) as error:
-            raise StoreError(f"{path} cannot be read ({str(error).splitlines()[0]}); {again}") from error
+            raise StoreError(f"{path} cannot be read ({first_line(error)}); {again}") from error
         if not read.schema.equals(schema):
             raise StoreError(f"{path} has other columns than an export writes; {again}")
         if keyed and self.rows.key_of(read) != self.rows.key:

@@ -194,7 +194,7 @@ def csv_cells(path: Path, *, fold: bool = True) -> Cells:
 
 def csv_records(
     path: Path, check: Callable[[Path, Sequence[str]], None] | None = None, *, fold: bool = True
-) -> Iterator[Record]:
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Read the rows of a table, as :func:`csv_cells` opens it.
     ``check``: raises where the columns will not do.
     Raises BadCorpus if a row has another number of cells, the quoting is broken, or a column stands twice."""

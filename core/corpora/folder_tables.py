@@ -241,8 +241,8 @@ def _notes(
             yield Note(where, below + row.picture, caption)
         return
     words = {name: _word(cells.get(name), name, where) for name in ("language", "label", "category")}
-    placed = [name for name in _PLACED if name in cells]
-    cells = {**cells, **dict(zip(placed, pointed([cells[name] for name in placed], table.between), strict=True))}
+    if placed := [name for name in _PLACED if name in cells]:
+        cells = {**cells, **dict(zip(placed, pointed([cells[name] for name in placed], table.between), strict=True))}
     box = [cells.get(column) for column in _BOX_COLUMNS] if {"x", "y"} & cells.keys() else []
     named = _named(cells, where, divided=bool(table.columns))
     group = tuple("" if cells.get(name) is None else str(cells[name]).strip() for name in SOURCES)

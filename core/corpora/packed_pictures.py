@@ -30,7 +30,7 @@ from core.corpora.corpus_files import LeftOut, Record, decoded, inside, parse_js
 from core.corpora.image_header import MAX_BYTES, SUFFIXES, sniff
 from core.corpora.ordinary_paths import in_kernel, ordinary
 from core.corpora.table_cells import IMAGE, SAID, plain_name, roles_of
-from core.errors import BadCorpus, InvalidInput, StoreError
+from core.errors import BadCorpus, InvalidInput, StoreError, first_line
 from core.file_contents import known_sha256
 from core.writing import Standing, write_folder_whole
 
@@ -120,7 +120,7 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, tarfile.TarError, EOFError, ValueError, OverflowError) as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0]
+        reason = first_line(error)
         raise BadCorpus(f"{path} is damaged or no {path.suffix} file ({reason}); copy or make it again") from error
 
 

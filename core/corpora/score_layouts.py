@@ -27,7 +27,7 @@ from typing import Any, BinaryIO, cast
 
 from core.corpora.corpus_files import WIDE, parse_json, read_text, shown
 from core.corpora.table_cells import LINES, Cells
-from core.errors import InvalidInput
+from core.errors import InvalidInput, first_line
 from core.yes_no import says_nothing
 
 MOST_BYTES = 2 << 30  # largest file that is read line by line, and most bytes of a Parquet file's columns
@@ -202,7 +202,7 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except pa.ArrowException as error:
-        raise InvalidInput(f"{path} is no Parquet file that can be read ({str(error).splitlines()[0]})") from error
+        raise InvalidInput(f"{path} is no Parquet file that can be read ({first_line(error)})") from error
 
 
 def _json(path: Path) -> Table:

@@ -21,11 +21,11 @@ import duckdb
 import pyarrow as pa
 
 from core import settings
-from core.errors import InvalidInput, StoreError
+from core.errors import InvalidInput, StoreError, first_line
 from core.store.run_files import COMPLETE, PUBLISH, Run, with_seal
 from core.store.schema import SCHEMA_VERSION, SCHEMAS, schemas_of
 from core.store.sorted_copies import limit
-from core.store.sql import empty_select, first_line, quoted
+from core.store.sql import empty_select, quoted
 from core.store.store import Store
 from core.store.whole import NotWhole, attach, check_tables, table_parts
 from core.writing import write_whole
@@ -85,7 +85,7 @@ def _write(store: Store, path: Path) -> None:
         path.chmod(0o444)
     except duckdb.Error as error:
         full = os.strerror(errno.ENOSPC) in str(error)
-        raise OSError(errno.ENOSPC if full else None, str(error).splitlines()[0]) from error
+        raise OSError(errno.ENOSPC if full else None, first_line(error)) from error
 
 
 @contextmanager

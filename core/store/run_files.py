@@ -23,9 +23,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core import settings
-from core.errors import InvalidInput, StoreError
+from core.errors import InvalidInput, StoreError, first_line
 from core.store.schema import SCHEMA_VERSION, SCHEMAS, schemas_of
-from core.store.sql import first_line
 
 SEAL = "seal"  # Entry of a manifest
 ALGORITHM = "sha256"

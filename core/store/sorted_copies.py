@@ -16,7 +16,7 @@ from pathlib import Path
 
 import duckdb
 
-from core.errors import StoreError
+from core.errors import StoreError, first_line
 from core.store import sql
 from core.store.run_files import COMPLETE, Run, Signature
 from core.store.schema import SCHEMA_VERSION, SCHEMAS
@@ -133,7 +133,7 @@ def _make(
                 connection.execute("delete from problems where text is null")
         except duckdb.Error as error:
             Path(f"{temporary}.wal").unlink(missing_ok=True)
-            raise OSError(None, sql.first_line(error)) from error
+            raise OSError(None, first_line(error)) from error
 
     write_whole(path, write)
 

@@ -103,11 +103,6 @@ def no_glob(path: Path) -> str:
     return "".join(f"[{character}]" if character in "*?[" else character for character in str(path))
 
 
-def first_line(error: Exception) -> str:
-    """First line of a message that may have many."""
-    return (str(error).splitlines() or [type(error).__name__])[0]
-
-
 Pair = tuple[str, str, str]  # Run, item and probe
 
 MANY = 10_000_000

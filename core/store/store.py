@@ -24,7 +24,7 @@ import pandas as pd
 import pyarrow as pa
 
 from core import settings
-from core.errors import InvalidInput, StoreError
+from core.errors import InvalidInput, StoreError, first_line
 from core.store import sorted_copies as copies
 from core.store import sql
 from core.store.run_files import (
@@ -44,7 +44,6 @@ from core.store.sql import (
     Pair,
     column_list,
     empty_select,
-    first_line,
     groups_of,
     held_of,
     no_glob,

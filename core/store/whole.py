@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from core.errors import InvalidInput, StoreError
+from core.errors import InvalidInput, StoreError, first_line
 from core.file_contents import file_sha256
 from core.store.run_files import (
     COMPLETE,
@@ -37,7 +37,7 @@ from core.store.run_files import (
     with_seal,
 )
 from core.store.schema import SCHEMA_VERSION, schemas_of
-from core.store.sql import SQL_TYPES, column_list, first_line, quoted
+from core.store.sql import SQL_TYPES, column_list, quoted
 from core.store.text_files import write_json
 
 BATCH_ROWS = 65_536  # Rows of a batch where more are asked for than should be held

@@ -273,12 +273,13 @@ def _table(path: Path) -> tuple[list[str], Iterable[Record]]:
     """The columns of a table and its rows, the ratings with a point before their decimals."""
     cells = csv_cells(path)
     rated = [name for name in cells.header if name in _RATING or _dimension(name) is not None]
-    rows = [(f"{path.name}, line {number}", row) for number, row in cells.rows()] if rated else []
-    for place in map(cells.header.index, rated):
-        for (_, row), cell in zip(rows, pointed([row[place] for _, row in rows], cells.between), strict=True):
-            row[place] = cell
-    told = ((where, dict(zip(cells.header, row, strict=True))) for where, row in rows)
-    return cells.header, told if rated else csv_records(path)
+    if not rated:
+        return cells.header, csv_records(path)
+    rows = list(csv_records(path))
+    for name in rated:
+        for (_, row), cell in zip(rows, pointed([row[name] for _, row in rows], cells.between), strict=True):
+            row[name] = cell
+    return cells.header, rows
 
 
 def _by_content(path: Path, held: object, *, keep: bool) -> Suite | None:

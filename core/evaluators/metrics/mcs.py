@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.errors import NotAvailable
+from core.errors import NotAvailable, first_line
 from core.evaluators.memory import Runner
 from core.evaluators.towers.clip import load_clip, side_of
 from core.evaluators.towers.encoder import PublishedEncoder, Towers
 from core.evaluators.towers.preprocessing import HubPrompts, Preprocessing
 from core.evaluators.weights.catalogue import described
-from core.evaluators.weights.checkpoints import first_line
 from core.evaluators.weights.fetched import Place
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.errors import NotAvailable
+from core.errors import NotAvailable, first_line
 from core.evaluators.memory import Runner
 from core.evaluators.towers.encoder import CausalText, PublishedEncoder, Towers, first_place
 from core.evaluators.towers.preprocessing import CLIP_MEAN, CLIP_STD, HubPrompts, Preprocessing, triple
 from core.evaluators.weights.catalogue import described
-from core.evaluators.weights.checkpoints import first_line
 from core.evaluators.weights.fetched import Place
 
 if TYPE_CHECKING:

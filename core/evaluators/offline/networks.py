@@ -48,13 +48,19 @@ def same_padding(size: Sequence[int], kernel: tuple[int, int], stride: tuple[int
     return left, right, top, bottom
 
 
+def padded(values: Tensor, convolution: nn.Conv2d) -> Tensor:
+    """An input, float32 [n, channels, height, width], with the zeros of :func:`same_padding` around it."""
+    return functional.pad(values, same_padding(values.shape[-2:], convolution.kernel_size, convolution.stride))  # type: ignore[arg-type]
+
+
 class SameConvolution(nn.Conv2d):
     """A convolution whose stride has the zeros around its input depend on its size."""
 
     def forward(self, values: Tensor) -> Tensor:
         """Features of float32 [n, channels, height, width]."""
-        padded = functional.pad(values, same_padding(values.shape[-2:], self.kernel_size, self.stride))  # type: ignore[arg-type]
-        return functional.conv2d(padded, self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
+        return functional.conv2d(
+            padded(values, self), self.weight, self.bias, self.stride, 0, self.dilation, self.groups
+        )
 
 
 class _Norm(nn.BatchNorm2d):
@@ -139,8 +145,7 @@ class Packed(nn.Module):
     def forward(self, values: "Tensor") -> "Tensor":
         """Features of float32 [n, channels, height, width]."""
         if self._same:
-            own = self.convolution
-            values = functional.pad(values, same_padding(values.shape[-2:], own.kernel_size, own.stride))  # type: ignore[arg-type]
+            values = padded(values, self.convolution)
         if not torch.is_inference_mode_enabled():
             return self._plain(values)
         met = values.shape, torch.get_num_threads()

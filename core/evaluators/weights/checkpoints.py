@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.corpora.ordinary_paths import ordinary
-from core.errors import NotAvailable
+from core.errors import NotAvailable, first_line
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -127,9 +127,3 @@ def _named(path: Path, content: object) -> State:
     if strangers:
         raise NotAvailable(f"{path} holds more than tensors, e.g. {str(strangers[0])!r}; give its state dict alone")
     return {str(name).removeprefix("module."): value for name, value in content.items()}
-
-
-def first_line(error: Exception) -> str:
-    """The first line of what a library says."""
-    text = str(error).strip().splitlines()
-    return text[0] if text else type(error).__name__

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from core import __version__
-from core.errors import InvalidInput, StoreError
+from core.errors import InvalidInput, StoreError, first_line
 from core.features.systems.board_scores import BESIDE, COLUMNS, BoardReferences, beside, by_one_source
 from core.file_contents import Stamps, stamps
 from core.probes.base import ENGLISH, HUMAN, IDENTITY, TEMPLATE
@@ -123,7 +123,7 @@ def read_leaderboard(path: Path) -> Leaderboard:
         raise StoreError(f"{path} cannot be read: {error.strerror or error}") from error
     except pa.ArrowException as error:
         raise StoreError(
-            f"{path} is no leaderboard: {str(error).splitlines()[0].removesuffix('.')}; "
+            f"{path} is no leaderboard: {first_line(error).removesuffix('.')}; "
             "take it away, or make it anew with 'leaderboard'"
         ) from error
     _check(path, rows, told)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.errors import InvalidInput, NotAvailable
+from core.errors import InvalidInput, NotAvailable, first_line
 from core.evaluators.metrics.clipscore import ClipScore
 from core.evaluators.metrics.mcs import Mcs, load_sentence_transformer
 from core.evaluators.registry import find
@@ -258,8 +258,7 @@ def open_student(folder: Path, width: int, *, seed: int) -> Any:
     try:
         words = Transformer(str(folder), model_kwargs=only_here, processor_kwargs=only_here, config_kwargs=only_here)
     except Exception as error:  # a folder may be wrong in any way that its libraries raise
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise NotAvailable(f"{folder} is no transformer that can be loaded: {reason:.300}") from error
+        raise NotAvailable(f"{folder} is no transformer that can be loaded: {first_line(error):.300}") from error
     words.max_seq_length = min(MOST_TOKENS, words.max_seq_length or MOST_TOKENS)
     inside = words.get_embedding_dimension()
     with torch.random.fork_rng(devices=[]):

@@ -182,7 +182,7 @@ def agreement(table: pd.DataFrame, *, measure: str, axis: str) -> Figure:
     own = not several and not held["references"].astype(bool).any()
     series = held["group"].astype(str) if several else held["evaluator"].astype(str) if own else "all"
     rows = held.assign(n=counts.fillna(0).astype(int))
-    frame = marks_of(rows, labels, series, "", (measure, f"{measure}_low", f"{measure}_high"), "n")
+    frame = marks_of(rows, labels, series, "", bounds(measure), "n")
     frame["hover"] = [
         f"{row['label']}, {group}\n{row['value']:.1f}"
         + (f" ({row['low']:.1f} to {row['high']:.1f})" if row["low"] == row["low"] else "")
